@@ -50,6 +50,8 @@ export class ProviderCredits extends Context.Service<
       let aheadMillis = 0
       /** What calls of this process have cost since the last refresh. */
       const spent = new Map<string, bigint>()
+      /** On their way to the store, by the id with which each counts once. A sum whose answer is lost is sent again. */
+      const sums = new Map<string, { readonly provider: string; readonly amount: bigint }>()
       const count = (provider: string, amount: bigint) => {
         if (amount > 0n) spent.set(provider, (spent.get(provider) ?? 0n) + amount)
       }
@@ -62,15 +64,17 @@ export class ProviderCredits extends Context.Service<
       /** What is left for more calls. Null if that is unknown. */
       const leftOf = (provider: string, account: CreditsAccount, now: number) => {
         const available = availableOf(account, now - aheadMillis)
-        return available === null ? null : available - (spent.get(provider) ?? 0n)
+        if (available === null) return null
+        const sent = [...sums.values()].filter((sum) => sum.provider === provider)
+        return sent.reduce((left, { amount }) => left - amount, available - (spent.get(provider) ?? 0n))
       }
 
       const flush = Effect.gen(function* () {
-        for (const [provider, amount] of [...spent]) {
-          spent.delete(provider)
-          yield* store
-            .spend(provider, `sum_${crypto.randomUUID()}`, amount)
-            .pipe(Effect.onError(() => Effect.sync(() => count(provider, amount))))
+        for (const [provider, amount] of spent) sums.set(`sum_${crypto.randomUUID()}`, { provider, amount })
+        spent.clear()
+        for (const [id, { provider, amount }] of [...sums]) {
+          yield* store.spend(provider, id, amount)
+          sums.delete(id)
         }
       })
       const refresh = Effect.gen(function* () {

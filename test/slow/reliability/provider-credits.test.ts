@@ -6,14 +6,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Clock, Context, Effect } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Audit } from "../../../src/layers/audit/Audit.ts"
 import { CreditsStore } from "../../../src/layers/executor/CreditsStore.ts"
 import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
+import type { Settings } from "../../../src/layers/platform/Settings.ts"
 import { runMain } from "../../chaos/processes.ts"
 import { compiledCommand } from "../../kit/compiled-command.ts"
 import { type App, startApp, type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
+import { dollars } from "../../../src/schema/money/Money.ts"
 import { answer } from "../../layers/providers/stage.ts"
 import { hasten, type Line, standIn } from "../../layers/providers/standin.ts"
 
@@ -50,8 +52,10 @@ beforeAll(async () => {
   )
 })
 
-const service = <A>(of: Effect.Effect<A, never, CreditsStore | ProviderCredits>, on: App = app): Promise<A> =>
-  Effect.runPromise(Effect.provideContext(of, on.context as never))
+const service = <A>(
+  of: Effect.Effect<A, never, CreditsStore | ProviderCredits | Settings>,
+  on: App = app
+): Promise<A> => Effect.runPromise(Effect.provideContext(of, on.context as never))
 /** Requests that are no readings. */
 const calls = () => there.heard("leadmagic").filter(({ path }) => path !== "/credits")
 const refresh = (on: App = app) =>
@@ -447,6 +451,34 @@ test("E24: the audit names an account whose reservations are not those of its ca
   await app.sql("UPDATE provider_credits SET reserved = 7")
   expect(await found()).toMatchObject([{ subject: "leadmagic", detail: "reserved 7, calls 0" }])
   await app.sql("UPDATE provider_credits SET reserved = 0")
+})
+
+test.each([
+  ["set", { balance: 999_999.5, reserved: 0 }],
+  ["read", { balance: 1_000_000, reserved: 0.5 }]
+] as const)("a sum whose answer is lost counts once in a balance that was %s", async (source, counted) => {
+  await account(1_000_000, source)
+  let sent = 0
+  const losing = (store: CreditsStore["Service"]) => {
+    const answer = Effect.suspend(() => (sent++ % 2 === 0 ? Effect.die("the answer is lost") : Effect.void))
+    return { ...store, spend: (...sum: Parameters<typeof store.spend>) => Effect.andThen(store.spend(...sum), answer) }
+  }
+  const spending = Effect.gen(function* () {
+    const credits = yield* ProviderCredits
+    for (const run of ["run_a", "run_b"]) {
+      const reservation = yield* credits.reserve("leadmagic", run, `${run}#1`, dollars("0.0025"))
+      yield* reservation?.end(dollars("0.0025")) ?? Effect.die("no reservation")
+      yield* Effect.exit(credits.refresh)
+      expect((yield* Effect.exit(credits.refresh))._tag).toBe("Success")
+    }
+  })
+  await service(
+    spending.pipe(
+      Effect.provide(Layer.fresh(ProviderCredits.layer)),
+      Effect.provideServiceEffect(CreditsStore, Effect.map(CreditsStore, losing))
+    )
+  )
+  expect([sent, await left()]).toEqual([4, counted])
 })
 
 test("an account with much left makes no statement for a call, and its use is stored in sums", async () => {

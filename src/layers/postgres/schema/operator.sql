@@ -106,7 +106,8 @@ CREATE TABLE provider_credit_holds (
   -- The run of an attempt.
   run_id text,
   amount bigint NOT NULL CHECK (amount >= 0),
-  -- Null while the call may still be made. Then what it spent, until a reading that began later contains it.
+  -- Null while the call may still be made. Then what it spent, until a reading that began later contains it. Of a balance that was set by
+  -- hand a sum stays for an hour, with the amount 0, so that it counts once.
   ended_at timestamptz
 );
 CREATE INDEX provider_credit_holds_provider ON provider_credit_holds (provider, ended_at);
@@ -138,6 +139,11 @@ BEGIN
     UPDATE provider_credits SET reserved = reserved - coalesce(held, 0),
       balance = CASE WHEN by_hand THEN greatest(0, balance - spent) ELSE balance END
     WHERE provider = account;
+    IF held IS NULL THEN
+      -- A process whose answer is lost sends its sum again within seconds.
+      DELETE FROM provider_credit_holds WHERE provider = account AND amount = 0 AND ended_at < clock_timestamp() - interval '1 hour';
+      INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, 0, clock_timestamp());
+    END IF;
   ELSE
     INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, spent, clock_timestamp());
     UPDATE provider_credits SET reserved = reserved - coalesce(held, 0) + spent WHERE provider = account;
