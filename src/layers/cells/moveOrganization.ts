@@ -38,7 +38,11 @@ export interface Moved {
 const pause = "200 millis"
 
 const stateRows = rowsOf({ state: Schema.String, cell: Schema.String, database: Schema.NullOr(Schema.String) })
-const busyRow = oneRowOf({ runs: Schema.BigInt, commands: Schema.BigInt })
+const busyRow = oneRowOf({
+  runs: Schema.BigInt,
+  commands: Schema.BigInt,
+  dead_letter: Schema.NullOr(Schema.String)
+})
 const nameRows = rowsOf({ name: Schema.String })
 const idRow = oneRowOf({ id: Schema.String })
 const doneRow = oneRowOf({ done: Schema.Boolean })
@@ -95,6 +99,20 @@ const alone = Effect.fnUntraced(function* ({ source, org_id }: Move) {
   if (!locked) return yield* refuse(`Another process is moving ${org_id}.`)
 })
 
+/** What the turns and workers of this cell still have to end. Runs that wait for an approval move as they are. No turn applies a dead letter. */
+const busy = Effect.fnUntraced(function* (source: SqlClient.SqlClient, org_id: string) {
+  const { dead_letter, ...open } = yield* busyRow(source`
+    SELECT (SELECT count(*) FROM open_runs WHERE org_id = ${org_id} AND state <> 'waiting') AS runs,
+           (SELECT count(*) FROM mailbox WHERE org_id = ${org_id}) AS commands,
+           (SELECT concat(tag, ' of ', coalesce(run_id, org_id)) FROM mailbox WHERE org_id = ${org_id} AND parked IS NOT NULL
+            ORDER BY id LIMIT 1) AS dead_letter`)
+  if (dead_letter !== null)
+    return yield* refuse(
+      `The command ${dead_letter} is dead-lettered, so ${org_id} can't move. Retry it on the page Queues of the operator console, which shows why it failed. Then run this again.`
+    )
+  return open
+})
+
 /** Refuses what can't move, before anything is changed. */
 const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, catalog: Catalog) {
   const [here, there] = yield* Effect.all([databaseOf(source), databaseOf(target)])
@@ -114,6 +132,7 @@ const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, cat
     return yield* refuse(
       `A referral ties the books of ${org_id} to those of ${referral.name}, so both must stay in one cell.`
     )
+  yield* busy(source, org_id)
   const broken = yield* snapshot(source, violations(source, org_id))
   if (broken.length > 0)
     return yield* refuse(`The books of ${org_id} do not add up, so it can't move. See: rungate audit`)
@@ -130,12 +149,6 @@ const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, cat
       `${taken.name} has an account of another person in the other cell, so signing in would be ambiguous.`
     )
 })
-
-/** What the turns and workers of this cell still have to end. Runs that wait for an approval move as they are. */
-const busy = (source: SqlClient.SqlClient, org_id: string) =>
-  busyRow(source`
-    SELECT (SELECT count(*) FROM open_runs WHERE org_id = ${org_id} AND state <> 'waiting') AS runs,
-           (SELECT count(*) FROM mailbox WHERE org_id = ${org_id}) AS commands`)
 
 /** Fences the wallet if nothing is open. Returns the transaction's id, or null. The lock of the wallet's row stops its turns meanwhile. */
 const fence = ({ source, org_id, to }: Move, database: string) =>

@@ -1,56 +1,15 @@
 /**
  * An organization moves from one cell to another while both serve: what it has reads the same afterwards, the cell that it left refuses it, and
- * nothing of it is left there. Kills and load: test/chaos/cells-move.test.ts.
+ * nothing of it is left there. What it refuses: cells-fence.test.ts. Kills and load: test/chaos/cells-move.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { Duration, Effect, Exit, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
-import { moveOrganization } from "../../../src/layers/cells/moveOrganization.ts"
-import { MoveRefused } from "../../../src/layers/cells/MoveRefused.ts"
+import { Effect } from "effect"
 import { readCatalog, tablesOf } from "../../../src/layers/cells/tables.ts"
-import { MailStore } from "../../../src/layers/ledger/MailStore.ts"
-import { Settings } from "../../../src/layers/platform/Settings.ts"
-import { DatabaseLayer } from "../../../src/layers/postgres/Database.ts"
-import { dollars } from "../../../src/schema/money/Money.ts"
 import { heldProvider, rehearseHeld } from "../../kit/held-provider.ts"
 import { type App, startApp, until } from "../../kit/app.ts"
-
-/** A client that is open as long as the scope. */
-const clientOf = (app: App) =>
-  Effect.flatMap(
-    Layer.build(DatabaseLayer.pipe(Layer.provide(Settings.layerFrom({ DATABASE_URL: app.databaseUrl })))),
-    (context) => Effect.provideContext(SqlClient.SqlClient, context)
-  )
+import { clientOf, move } from "../../kit/cell-move.ts"
 
 const catalogOf = (app: App) => Effect.runPromise(Effect.scoped(Effect.flatMap(clientOf(app), readCatalog)))
-
-/** Moves between two apps. Gives the reason of a refusal, or what was copied. */
-const move = (
-  org_id: string,
-  here: App,
-  there: App,
-  { seconds = 60, signal }: { readonly seconds?: number; readonly signal?: AbortSignal } = {}
-) =>
-  Effect.gen(function* () {
-    const [source, target] = yield* Effect.all([clientOf(here), clientOf(there)])
-    return yield* moveOrganization({
-      org_id,
-      source,
-      target,
-      from: "one",
-      to: "two",
-      patience: Duration.seconds(seconds),
-      announce: () => Effect.void
-    })
-  }).pipe(
-    Effect.catchIf(
-      (error) => error instanceof MoveRefused,
-      ({ message }) => Effect.succeed(message)
-    ),
-    Effect.scoped,
-    (moving) => Effect.runPromise(moving, signal === undefined ? {} : { signal })
-  )
 
 const folder = "src/layers/postgres/schema"
 const schemaText = async () => {
@@ -252,20 +211,6 @@ describe("a move between two cells", () => {
     ])
   })
 
-  test("what can't move is refused, and stays as it was", async () => {
-    const [org, other] = [await here.tenant("5.00"), await here.tenant("5.00")]
-    expect(await move(org.org_id, here, here)).toContain("same cell")
-    expect(await move(`org_${"7".repeat(26)}`, here, there)).toContain("There is no organization")
-    await here.sql(
-      `INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
-       VALUES ('ref_${"7".repeat(26)}', $1, $2, 100000000, 0, 1000, now())`,
-      [org.org_id, other.org_id]
-    )
-    expect(await move(org.org_id, here, there)).toContain(other.org_id)
-    expect((await org.run(verify("ada"))).body.status).toBe("succeeded")
-    expect(await rowsOf(there, org.org_id)).toEqual([])
-  })
-
   test("an open run ends before the move, which is undone if it takes too long or is interrupted", async () => {
     const org = await here.tenant("5.00")
     const open = org.run(rehearseHeld(), { "idempotency-key": "open" })
@@ -301,81 +246,6 @@ describe("a move between two cells", () => {
     expect((await org.over(there).run(rehearseHeld(), { "idempotency-key": "open" })).body.status).toBe("succeeded")
     await here.books()
     await there.books()
-  })
-
-  test("nothing of a fenced organization changes", async () => {
-    const org = await here.tenant("5.00")
-    const session = await org.session()
-    await here.sql("INSERT INTO cell_moves (org_id, cell, state) VALUES ($1, 'two', 'fenced')", [org.org_id])
-    await here.sql("UPDATE wallets SET moving = 2, version = version + 1 WHERE org_id = $1", [org.org_id])
-    expect((await org.run(verify("ada"))).status).toBe(503)
-    expect((await here.call(session, "GET", "/v1/wallet")).status).toBe(503)
-    expect((await org.get("/v1/wallet")).status).toBe(200)
-    for (const change of [
-      "UPDATE wallets SET balance = balance WHERE org_id = $1",
-      "UPDATE api_keys SET revoked_at = now() WHERE org_id = $1",
-      "DELETE FROM members WHERE org_id = $1",
-      "UPDATE users SET password_hash = 'another' WHERE org_id = $1",
-      "UPDATE sessions SET ended_at = now() WHERE org_id = $1",
-      "INSERT INTO opt_outs (id, org_id, kind, digest, source) VALUES ('out', $1, 'email', sha256('x'), 'api')"
-    ])
-      await expect(here.sql(change, [org.org_id])).rejects.toThrow("is moving to another cell")
-    // Maintenance of all organizations goes on.
-    await here.sql("UPDATE wallets SET lane = lane + 1 WHERE org_id = $1", [org.org_id])
-    await here.sql("UPDATE wallets SET lane = lane - 1 WHERE org_id = $1", [org.org_id])
-    // A refund that the processor reports now is refused, so that it is reported again. One that was stored before the fence stays.
-    const credit = (id: string) => ({
-      org_id: org.org_id,
-      command_id: id,
-      tag: "Credit" as const,
-      run_id: null,
-      result: null,
-      payload: encodeCredit({ type: "bonus", amount: dollars("1.00"), reference: id, note: "late" })
-    })
-    const enqueued = Effect.runPromise(
-      Effect.provideContext(
-        Effect.exit(Effect.flatMap(MailStore, (mail) => mail.enqueue(credit("refused")))),
-        here.context as never
-      )
-    )
-    expect(Exit.isFailure(await enqueued)).toBe(true)
-    const stored = credit("stored")
-    await here.sql(
-      "INSERT INTO mailbox (lane, command_id, org_id, tag, payload) SELECT lane, $2, org_id, 'Credit', $3 FROM wallets WHERE org_id = $1",
-      [org.org_id, stored.command_id, stored.payload]
-    )
-    // Runs of others take turns of its lane, and leave the command.
-    await Promise.all(Array.from({ length: 8 }, async () => (await here.tenant("1.00")).run(verify("grace"))))
-    expect(await here.sql("SELECT count(*)::int AS kept FROM mailbox WHERE command_id = 'stored'")).toEqual([
-      { kept: 1 }
-    ])
-    await here.sql("UPDATE wallets SET moving = 0, version = version + 1 WHERE org_id = $1", [org.org_id])
-    await until(
-      "the credit",
-      async () => (await org.wallet()).balance,
-      (balance) => balance === "6.00",
-      20
-    )
-    expect((await org.run(verify("ada"))).body.status).toBe("succeeded")
-  })
-
-  test("a fenced organization whose approval is over keeps nobody else's from ending", async () => {
-    const waiting = async () => {
-      const org = await here.tenant("5.00")
-      await here.call(await org.session(), "POST", "/v1/approval-rules", { body: { name: "all" } })
-      return { org, run_id: String((await org.run({ ...verify("ada"), async: true })).body.run_id) }
-    }
-    const [fenced, other] = [await waiting(), await waiting()]
-    await here.sql("INSERT INTO cell_moves (org_id, cell, state) VALUES ($1, 'two', 'fenced')", [fenced.org.org_id])
-    await here.sql("UPDATE wallets SET moving = 2, version = version + 1 WHERE org_id = $1", [fenced.org.org_id])
-    for (const [n, { run_id }] of [fenced, other].entries())
-      await here.sql(
-        "UPDATE approvals SET requested_at = now() - interval '2 days', expires_at = now() - interval '1 minute' + $2 * interval '1 second' WHERE run_id = $1",
-        [run_id, n]
-      )
-    expect((await other.org.get(`/v1/runs/${other.run_id}?wait=30`)).body.error.code).toBe("approval_expired")
-    await here.sql("UPDATE wallets SET moving = 0, version = version + 1 WHERE org_id = $1", [fenced.org.org_id])
-    expect((await fenced.org.get(`/v1/runs/${fenced.run_id}?wait=30`)).body.error.code).toBe("approval_expired")
   })
 
   test("each table has rows of organizations, or is listed here as the cell's", async () => {

@@ -196,8 +196,12 @@ BEGIN
       CASE WHEN it IN ('sessions', 'member_invitations', 'api_keys', 'webhook_endpoints', 'payments', 'batches') THEN '' ELSE ' OR UPDATE' END, it);
   END LOOP;
 END $$;
--- A password that is reset, or a session that is ended, must not live on in the copy.
-CREATE TRIGGER organization_is_moving BEFORE UPDATE OF password_hash, email, pending ON users FOR EACH ROW EXECUTE FUNCTION organization_is_moving();
+-- A password that is reset, a way to sign in that is removed, or a session that is ended, must not live on in the copy.
+CREATE TRIGGER person_is_moving BEFORE UPDATE OF password_hash, email, pending ON users FOR EACH ROW EXECUTE FUNCTION person_is_moving();
+CREATE TRIGGER person_is_moving BEFORE INSERT OR DELETE ON passkeys FOR EACH ROW EXECUTE FUNCTION person_is_moving();
+CREATE TRIGGER person_is_moving BEFORE INSERT OR DELETE ON identities FOR EACH ROW EXECUTE FUNCTION person_is_moving();
+CREATE TRIGGER person_is_moving BEFORE INSERT OR DELETE OR UPDATE OF confirmed_at, recovery_codes ON second_factors FOR EACH ROW
+EXECUTE FUNCTION person_is_moving();
 CREATE TRIGGER organization_is_moving_end BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW EXECUTE FUNCTION organization_is_moving();
 CREATE TRIGGER organization_is_moving_batch BEFORE UPDATE ON batches FOR EACH ROW WHEN (NEW.status = 'cancelling' AND OLD.status <> 'cancelling')
 EXECUTE FUNCTION organization_is_moving();

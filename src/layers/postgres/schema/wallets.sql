@@ -95,6 +95,19 @@ END $$;
 CREATE TRIGGER organization_is_moving BEFORE UPDATE ON wallets FOR EACH ROW WHEN (OLD.moving = 2 AND NEW.moving = 2 AND NEW.lane = OLD.lane)
 EXECUTE FUNCTION organization_is_moving();
 
+-- The same for how a person signs in, which the copy has too: in whichever of their organizations it moves.
+CREATE FUNCTION person_is_moving() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  person text := coalesce(NEW.user_id, OLD.user_id);
+  org text := (SELECT w.org_id FROM wallets w WHERE w.moving = 2 AND w.org_id IN
+    (SELECT m.org_id FROM members m WHERE m.user_id = person UNION SELECT u.org_id FROM users u WHERE u.user_id = person) LIMIT 1);
+BEGIN
+  IF org IS NOT NULL THEN
+    RAISE EXCEPTION '% is moving to another cell', org USING ERRCODE = 'cannot_connect_now', CONSTRAINT = 'person_is_moving';
+  END IF;
+  RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+
 CREATE FUNCTION audit_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was jsonb := jsonb_build_object('per_run_limit', audit_usd(OLD.per_run_limit), 'daily_limit', audit_usd(OLD.daily_limit),
