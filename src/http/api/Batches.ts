@@ -1,14 +1,14 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, Digits, listQuery, operation, optional } from "./shapes/Common.ts"
+import { Auth, Digits, listQuery, operation, optional, pages } from "./shapes/Common.ts"
 import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
 import * as nouns from "../../schema/nouns/Batch.ts"
-import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 export const Batch = Schema.toEncoded(nouns.Batch)
 export const BatchResult = Schema.toEncoded(nouns.BatchResult)
@@ -98,11 +98,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
         `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
       )
     ),
-    HttpApiEndpoint.get("list", "/batches", {
-      query: listQuery,
-      success: pageOf(Batch),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
+    HttpApiEndpoint.get("list", "/batches", pages(Batch)).annotateMerge(
       operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.")
     ),
     HttpApiEndpoint.get("get", "/batches/:batch_id", {

@@ -1,7 +1,7 @@
 /** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
+import { Auth, byAdmins, listQuery, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/History.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
@@ -56,10 +56,10 @@ export class HistoryApi extends HttpApiGroup.make("history")
       }).annotate({ identifier: "HistoryErasure" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "history erase" },
+      byAdmins(
         "Erase a subject",
-        "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay."
+        "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay.",
+        "history erase"
       )
     )
   )

@@ -1,7 +1,7 @@
 /** The contract of receipts and ledger heads: signed statements that a customer can keep and verify without the service. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, listQuery, operation } from "./shapes/Common.ts"
+import { Auth, listQuery, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { headFields } from "../../schema/receipts/Receipt.ts"
@@ -30,10 +30,10 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       ),
       error: [Wire.invalid_request, Wire.run_not_finished, Wire.service_unavailable]
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "receipt" },
+      reads(
         "Read a run's receipt",
-        "A JWS (Ed25519, compact form) over the request's fingerprint, every considered offer with its price, health and the reason it was left out, quote, hold, charge, attempts, and the run's ledger entries with their hashes. The keys are at /.well-known/jwks.json. A run that has not ended has no receipt yet."
+        "A JWS (Ed25519, compact form) over the request's fingerprint, every considered offer with its price, health and the reason it was left out, quote, hold, charge, attempts, and the run's ledger entries with their hashes. The keys are at /.well-known/jwks.json. A run that has not ended has no receipt yet.",
+        "receipt"
       )
     ),
     HttpApiEndpoint.get("heads", "/wallet/heads", {
@@ -41,10 +41,10 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: HeadPage,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "wallet heads" },
+      reads(
         "List signed ledger heads",
-        "Newest first: of each day (UTC) with ledger entries, the number and the hash of its newest entry, signed as receipts are, some minutes after midnight. Keep them: while an entry of that number has that hash, no entry up to it was changed."
+        "Newest first: of each day (UTC) with ledger entries, the number and the hash of its newest entry, signed as receipts are, some minutes after midnight. Keep them: while an entry of that number has that hash, no entry up to it was changed.",
+        "wallet heads"
       )
     ),
     HttpApiEndpoint.get("chain", "/wallet/chain", {
@@ -52,8 +52,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: ChainPage,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads" },
+      reads(
         "List ledger entries with their hashes",
         "Oldest first, with everything that an entry's hash covers, so that you can compute the hashes again. Numbers are missing where old months were dropped; previous of the next entry is then the hash of the last dropped one, or null."
       )

@@ -1,7 +1,7 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, operation, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
+import { Auth, operation, optional, pages, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
@@ -12,7 +12,7 @@ import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
-import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
@@ -89,11 +89,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
         "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
       )
     ),
-    HttpApiEndpoint.get("list", "/runs", {
-      query: RunQuery,
-      success: pageOf(ListedRun),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
+    HttpApiEndpoint.get("list", "/runs", { ...pages(ListedRun), query: RunQuery }).annotateMerge(
       operation(
         { role: "viewer", keys: "reads", own: true, command: "runs list" },
         "List runs",

@@ -1,7 +1,7 @@
 /** The contract of paying in: checkout and automatic top-up (specification 2.8, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, operation } from "./shapes/Common.ts"
+import { Auth, operation, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
@@ -25,11 +25,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       )
     ),
     HttpApiEndpoint.get("autoTopup", "/wallet/auto-topup", { success: AutoTopup }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "wallet auto-topup" },
-        "Read the automatic top-up",
-        "last_error says why the last charge failed."
-      )
+      reads("Read the automatic top-up", "last_error says why the last charge failed.", "wallet auto-topup")
     ),
     HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
       payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd })

@@ -1,7 +1,7 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
+import { Auth, listQuery, operation, optional, pages, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
@@ -9,7 +9,7 @@ import { ZoneName } from "../../schema/money/TimeZone.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
-import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
+import { withExample } from "../../schema/nouns/Noun.ts"
 
 export const Wallet = Schema.toEncoded(nouns.Wallet)
 export const Transaction = Schema.toEncoded(nouns.Transaction)
@@ -40,29 +40,28 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       )
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {
+      ...pages(Transaction),
       query: {
         ...listQuery,
         ...periodQuery,
         type: Schema.optionalKey(Schema.Literals(entryTypes)),
         run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-      },
-      success: pageOf(Transaction),
-      error: [Wire.invalid_request]
+      }
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "wallet transactions" },
+      reads(
         "List ledger entries",
-        "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+        "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
+        "wallet transactions"
       )
     ),
     HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(
       operation({ role: "viewer", keys: "reads", command: "wallet audit" }, "Audit the wallet", walletAuditDescription)
     ),
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "spend-guard" },
+      reads(
         "Read the spend guard",
-        "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert."
+        "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert.",
+        "spend-guard"
       )
     ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {

@@ -1,13 +1,13 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
+import { Auth, byAdmins, listQuery, optional, pages, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { timeCharsMax } from "../../schema/Period.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { pageOf, such, withExample, removed } from "../../schema/nouns/Noun.ts"
+import { such, withExample, removed } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
@@ -43,52 +43,34 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.get("list", "/webhook-endpoints", {
       success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "webhooks list" },
-        "List webhook endpoints",
-        "Newest first. An organization has at most 20."
-      )
-    ),
+    }).annotateMerge(reads("List webhook endpoints", "Newest first. An organization has at most 20.", "webhooks list")),
     HttpApiEndpoint.post("create", "/webhook-endpoints", {
       payload: WebhookEndpointRequest,
       success: NewWebhookEndpoint,
       error: errors
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks create" },
+      byAdmins(
         "Create a webhook endpoint",
-        "Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days."
+        "Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days.",
+        "webhooks create"
       )
     ),
     HttpApiEndpoint.get("get", "/webhook-endpoints/:endpoint_id", {
       params,
       success: WebhookEndpoint,
       error: [Wire.invalid_request]
-    }).annotateMerge(operation({ role: "viewer", keys: "reads" }, "Get a webhook endpoint", "Without its secret.")),
+    }).annotateMerge(reads("Get a webhook endpoint", "Without its secret.")),
     HttpApiEndpoint.patch("change", "/webhook-endpoints/:endpoint_id", {
       params,
       payload: WebhookEndpointChange,
       success: WebhookEndpoint,
       error: errors
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks pause" },
-        "Change a webhook endpoint",
-        "What is left out stays."
-      )
-    ),
+    }).annotateMerge(byAdmins("Change a webhook endpoint", "What is left out stays.", "webhooks pause")),
     HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
       params,
       success: removed("whe", "RemovedWebhookEndpoint"),
       error: errors
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks remove" },
-        "Remove a webhook endpoint",
-        "Its deliveries are deleted too."
-      )
-    ),
+    }).annotateMerge(byAdmins("Remove a webhook endpoint", "Its deliveries are deleted too.", "webhooks remove")),
     HttpApiEndpoint.post("rotate", "/webhook-endpoints/:endpoint_id/rotate", {
       params,
       payload: Schema.Struct({
@@ -102,36 +84,23 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         .pipe(withExample({ grace_seconds: 3600 })),
       success: NewWebhookEndpoint,
       error: errors
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks rotate" },
-        "Rotate a webhook secret",
-        "Returns the new secret."
-      )
-    )
+    }).annotateMerge(byAdmins("Rotate a webhook secret", "Returns the new secret.", "webhooks rotate"))
   )
   .add(
     HttpApiEndpoint.get("deliveries", "/webhook-endpoints/:endpoint_id/deliveries", {
+      ...pages(WebhookDelivery),
       params,
-      query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) },
-      success: pageOf(WebhookDelivery),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "webhooks deliveries" },
-        "List deliveries",
-        "Newest first. Deliveries are kept for 30 days."
-      )
-    ),
+      query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) }
+    }).annotateMerge(reads("List deliveries", "Newest first. Deliveries are kept for 30 days.", "webhooks deliveries")),
     HttpApiEndpoint.post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
       params: { ...params, delivery_id: Schema.String },
       success: WebhookDelivery,
       error: errors
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks replay" },
+      byAdmins(
         "Replay a delivery",
-        "Sends the event again at once, with the same id, and retries as for a new one."
+        "Sends the event again at once, with the same id, and retries as for a new one.",
+        "webhooks replay"
       )
     ),
     HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
@@ -148,11 +117,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: WebhooksReplayed,
       error: errors
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "webhooks replay" },
-        "Replay the events of a time",
-        "At most 10,000 at once, oldest first."
-      )
+      byAdmins("Replay the events of a time", "At most 10,000 at once, oldest first.", "webhooks replay")
     )
   )
   .middleware(Auth) {}

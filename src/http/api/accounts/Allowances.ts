@@ -1,14 +1,14 @@
 /** The contract of allowances: keys with an amount of the wallet's money. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation, optional } from "../shapes/Common.ts"
+import { Auth, operation, optional, pages } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"
-import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
 export const Allowance = Schema.toEncoded(nouns.Allowance)
 
@@ -28,11 +28,7 @@ const params = { allowance_id: Schema.String }
 
 export class AllowancesApi extends HttpApiGroup.make("allowances")
   .add(
-    HttpApiEndpoint.get("list", "/allowances", {
-      query: listQuery,
-      success: pageOf(Allowance),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
+    HttpApiEndpoint.get("list", "/allowances", pages(Allowance)).annotateMerge(
       operation(
         { role: "viewer", keys: "reads", own: true, command: "allowances list" },
         "List allowances",

@@ -4,8 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
-import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
-import { Auth, listQuery, operation, optional } from "../shapes/Common.ts"
+import { withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { Auth, byAdmins, listQuery, operation, optional, pages, reads } from "../shapes/Common.ts"
 
 export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
 export const Approval = Schema.toEncoded(nouns.Approval)
@@ -44,26 +44,18 @@ const decision = {
 
 export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
-    HttpApiEndpoint.get("rules", "/approval-rules", {
-      query: listQuery,
-      success: pageOf(ApprovalRule),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "approval-rules list" },
-        "List approval rules",
-        "Newest first."
-      )
+    HttpApiEndpoint.get("rules", "/approval-rules", pages(ApprovalRule)).annotateMerge(
+      reads("List approval rules", "Newest first.", "approval-rules list")
     ),
     HttpApiEndpoint.post("addRule", "/approval-rules", {
       payload: RuleRequest,
       success: ApprovalRule,
       error: refusals
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "approval-rules add" },
+      byAdmins(
         "Add an approval rule",
-        "A run that matches all conditions of an active rule holds its money and waits for a member's yes. Without conditions every run does. By default an admin decides within a day, and not about the own run. Runs that wait already keep the rule as it was."
+        "A run that matches all conditions of an active rule holds its money and waits for a member's yes. Without conditions every run does. By default an admin decides within a day, and not about the own run. Runs that wait already keep the rule as it was.",
+        "approval-rules add"
       )
     ),
     HttpApiEndpoint.patch("changeRule", "/approval-rules/:approval_rule_id", {
@@ -72,10 +64,10 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       success: ApprovalRule,
       error: refusals
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "approval-rules update" },
+      byAdmins(
         "Change an approval rule",
-        "Fields that are left out stay. null removes a condition."
+        "Fields that are left out stay. null removes a condition.",
+        "approval-rules update"
       )
     ),
     HttpApiEndpoint.delete("removeRule", "/approval-rules/:approval_rule_id", {
@@ -83,30 +75,23 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       success: removed("apr", "RemovedApprovalRule"),
       error: refusals
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "approval-rules remove" },
-        "Remove an approval rule",
-        "Runs that wait for an approval wait on."
-      )
+      byAdmins("Remove an approval rule", "Runs that wait for an approval wait on.", "approval-rules remove")
     ),
     HttpApiEndpoint.get("list", "/approvals", {
-      query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) },
-      success: pageOf(Approval),
-      error: [Wire.invalid_request]
+      ...pages(Approval),
+      query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) }
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "approvals list" },
+      reads(
         "List approvals",
-        "The runs that wait for a member's yes, and those that did. Newest first."
+        "The runs that wait for a member's yes, and those that did. Newest first.",
+        "approvals list"
       )
     ),
     HttpApiEndpoint.get("get", "/approvals/:run_id", {
       params: runParams,
       success: Approval,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation({ role: "viewer", keys: "reads" }, "Read an approval", "What the run would do, and what members said.")
-    ),
+    }).annotateMerge(reads("Read an approval", "What the run would do, and what members said.")),
     HttpApiEndpoint.post("approve", "/runs/:run_id/approve", decision).annotateMerge(
       operation(
         { role: "member", keys: "people", command: "approvals approve" },

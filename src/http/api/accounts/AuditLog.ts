@@ -1,11 +1,9 @@
 /** The contract of the audit log: who changed what in the organization, when and from where. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation } from "../shapes/Common.ts"
-import { Wire } from "../../../schema/Errors.ts"
+import { Auth, byAdmins, listQuery, pages } from "../shapes/Common.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import * as nouns from "../../../schema/nouns/AuditEntry.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 export const AuditEntry = Schema.toEncoded(nouns.AuditEntry)
 
@@ -26,20 +24,19 @@ const Word = Schema.NonEmptyString.check(
 export class AuditLogApi extends HttpApiGroup.make("auditLog")
   .add(
     HttpApiEndpoint.get("list", "/audit-log", {
+      ...pages(AuditEntry),
       query: {
         ...listQuery,
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word),
         from: Schema.optionalKey(Time),
         to: Schema.optionalKey(Time)
-      },
-      success: pageOf(AuditEntry),
-      error: [Wire.invalid_request]
+      }
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "audit-log" },
+      byAdmins(
         "List changes",
-        "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted."
+        "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted.",
+        "audit-log"
       )
     )
   )

@@ -1,12 +1,12 @@
 /** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation } from "../shapes/Common.ts"
+import { Auth, operation, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
-import { pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { withExample } from "../../../schema/nouns/Noun.ts"
 
 export const ApiKey = Schema.toEncoded(nouns.ApiKey)
 
@@ -47,27 +47,15 @@ export const graceSecondsMax = 2_592_000
 
 export class KeysApi extends HttpApiGroup.make("keys")
   .add(
-    HttpApiEndpoint.get("list", "/api-keys", {
-      query: listQuery,
-      success: pageOf(ApiKey),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "keys list" },
-        "List API keys",
-        "Newest first, including revoked keys. The keys themselves are not shown."
-      )
+    HttpApiEndpoint.get("list", "/api-keys", pages(ApiKey)).annotateMerge(
+      reads("List API keys", "Newest first, including revoked keys. The keys themselves are not shown.", "keys list")
     ),
     HttpApiEndpoint.get("get", "/api-keys/:key_id", {
       params,
       success: ApiKey,
       error: [Wire.invalid_request]
     }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads" },
-        "Read an API key",
-        "Returns what the key may do, and what its runs have spent of its budget."
-      )
+      reads("Read an API key", "Returns what the key may do, and what its runs have spent of its budget.")
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: ApiKeyRequest,

@@ -1,12 +1,12 @@
 /** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { about, Auth, listQuery, operation, optional } from "../shapes/Common.ts"
+import { about, Auth, byAdmins, operation, optional, pages } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
-import { email, idOf, organization, pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { email, idOf, organization, withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
 export const Member = Schema.toEncoded(nouns.Member)
@@ -17,11 +17,9 @@ const member = { member_id: Schema.String }
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
-    HttpApiEndpoint.get("list", "/members", {
-      query: listQuery,
-      success: pageOf(Member),
-      error: [Wire.invalid_request]
-    }).annotateMerge(operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "")),
+    HttpApiEndpoint.get("list", "/members", pages(Member)).annotateMerge(
+      operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "")
+    ),
     HttpApiEndpoint.patch("setRole", "/members/:member_id", {
       params: member,
       payload: Schema.Struct({ role: nouns.Role })
@@ -68,18 +66,8 @@ export class MembersApi extends HttpApiGroup.make("members")
   .middleware(Auth) {}
 
 export class InvitationsApi extends HttpApiGroup.make("invitations").add(
-  HttpApiEndpoint.get("list", "/invitations", {
-    query: listQuery,
-    success: pageOf(Invitation),
-    error: [Wire.invalid_request]
-  })
-    .annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "invite list" },
-        "List invitations",
-        "Newest first, without accepted and withdrawn ones."
-      )
-    )
+  HttpApiEndpoint.get("list", "/invitations", pages(Invitation))
+    .annotateMerge(byAdmins("List invitations", "Newest first, without accepted and withdrawn ones.", "invite list"))
     .middleware(Auth),
   HttpApiEndpoint.post("create", "/invitations", {
     payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
@@ -99,13 +87,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     success: removed("inv", "WithdrawnInvitation"),
     error: [Wire.not_found]
   })
-    .annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "invite withdraw" },
-        "Withdraw an invitation",
-        "The link stops working at once."
-      )
-    )
+    .annotateMerge(byAdmins("Withdraw an invitation", "The link stops working at once.", "invite withdraw"))
     .middleware(Auth),
   HttpApiEndpoint.post("preview", "/invitations/preview", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),

@@ -1,7 +1,7 @@
 /** The contract of an organization's own accounts at providers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, operation, optional } from "../shapes/Common.ts"
+import { Auth, byAdmins, optional, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
 import { provider, withExample } from "../../../schema/nouns/Noun.ts"
@@ -28,19 +28,17 @@ const errors = [Wire.invalid_request, Wire.provider_not_found, Wire.forbidden]
 export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
   .add(
     HttpApiEndpoint.get("list", "/provider-accounts", { success: ProviderAccountPage }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "provider-accounts list" },
+      reads(
         "List your accounts at providers",
-        "In the order of the providers' names, at most one for each provider."
+        "In the order of the providers' names, at most one for each provider.",
+        "provider-accounts list"
       )
     ),
     HttpApiEndpoint.get("get", "/provider-accounts/:provider", {
       params,
       success: ProviderAccount,
       error: [Wire.invalid_request, Wire.provider_not_found]
-    }).annotateMerge(
-      operation({ role: "viewer", keys: "reads" }, "Get your account at a provider", "Without its key.")
-    ),
+    }).annotateMerge(reads("Get your account at a provider", "Without its key.")),
     HttpApiEndpoint.put("set", "/provider-accounts/:provider", {
       params,
       payload: Schema.Struct({
@@ -62,10 +60,10 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       success: ProviderAccount,
       error: [...errors, Wire.provider_not_available]
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "provider-accounts set" },
+      byAdmins(
         "Set your account at a provider",
-        "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee."
+        "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee.",
+        "provider-accounts set"
       )
     ),
     HttpApiEndpoint.delete("remove", "/provider-accounts/:provider", {
@@ -75,10 +73,10 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       }),
       error: errors
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "provider-accounts remove" },
+      byAdmins(
         "Remove your account at a provider",
-        "The key is deleted, and no call uses it any more."
+        "The key is deleted, and no call uses it any more.",
+        "provider-accounts remove"
       )
     )
   )

@@ -1,10 +1,10 @@
 /** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation } from "../shapes/Common.ts"
+import { Auth, byAdmins, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
-import { pageOf, withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const Sender = Schema.toEncoded(nouns.Sender)
 
@@ -12,12 +12,8 @@ const params = { sender_id: Schema.String }
 
 export class SendersApi extends HttpApiGroup.make("senders")
   .add(
-    HttpApiEndpoint.get("list", "/senders", {
-      query: listQuery,
-      success: pageOf(Sender),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation({ role: "viewer", keys: "reads", command: "senders list" }, "List senders", "Newest first.")
+    HttpApiEndpoint.get("list", "/senders", pages(Sender)).annotateMerge(
+      reads("List senders", "Newest first.", "senders list")
     ),
     HttpApiEndpoint.post("add", "/senders", {
       payload: Schema.Struct({
@@ -28,10 +24,10 @@ export class SendersApi extends HttpApiGroup.make("senders")
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "senders add" },
+      byAdmins(
         "Add a sender",
-        "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender."
+        "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender.",
+        "senders add"
       )
     ),
     HttpApiEndpoint.post("verify", "/senders/:sender_id/verify", {
@@ -39,10 +35,10 @@ export class SendersApi extends HttpApiGroup.make("senders")
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "senders verify" },
+      byAdmins(
         "Verify a sender",
-        "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found."
+        "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found.",
+        "senders verify"
       )
     ),
     HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
@@ -50,10 +46,10 @@ export class SendersApi extends HttpApiGroup.make("senders")
       success: removed("snd", "RemovedSender"),
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", command: "senders remove" },
+      byAdmins(
         "Remove a sender",
-        "From then on its addresses are refused. Adding the domain again creates a new record."
+        "From then on its addresses are refused. Adding the domain again creates a new record.",
+        "senders remove"
       )
     )
   )

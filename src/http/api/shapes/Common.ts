@@ -11,6 +11,7 @@ import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import type { Role } from "../../../schema/accounts/Role.ts"
+import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { waitSecondsMax } from "./Limits.ts"
 
 export interface Caller {
@@ -85,6 +86,10 @@ export const listQuery = {
   cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }
 
+/** Request and answer of a list in pages. */
+export const pages = <S extends Schema.Constraint>(item: S) =>
+  ({ query: listQuery, success: pageOf(item), error: [Wire.invalid_request] }) as const
+
 /**
  * What an operation does, as far as it matters for API keys, and for those with a scope (`allow`):
  *
@@ -147,6 +152,14 @@ export const operation = (
   const needs = isForAll ? "" : `Needs ${credentialOf(rights)}. `
   return Context.add(about(summary, `${needs}${description}`.trimEnd(), command), Rights, rights)
 }
+
+/** An operation that changes nothing and that every session and key may call. */
+export const reads = (summary: string, description: string, command = "") =>
+  operation({ role: "viewer", keys: "reads", command }, summary, description)
+
+/** An operation of an admin in a session. */
+export const byAdmins = (summary: string, description: string, command = "") =>
+  operation({ role: "admin", keys: "people", command }, summary, description)
 
 /** An operation of a person about the own account. */
 export const own = (summary: string, description: string, command = "") =>
