@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { replayLines } from "../../src/http/client/ConfigurationText.ts"
 import { atOnce } from "../../src/layers/platform/inSlices.ts"
-import { replay, type ReplayRule, type ReplayRun } from "../../src/schema/configuration/Replay.ts"
+import { replay, type ReplayRule, type ReplayRun } from "../../src/schema/simulation/Replay.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 
 const run = (minute: number, more: Partial<ReplayRun> = {}): ReplayRun => ({

@@ -5,7 +5,7 @@ import { optOutKey } from "../../layers/guards/OptOutTurn.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { inSlices } from "../../layers/platform/inSlices.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
-import { replay, type Replayed, type ReplayRule, type ReplayRun } from "../../schema/configuration/Replay.ts"
+import { replay, type Replayed, type ReplayRule, type ReplayRun } from "../../schema/simulation/Replay.ts"
 import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 

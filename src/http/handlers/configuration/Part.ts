@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { ConfigurationChange, NewSecret } from "../../../schema/configuration/Configuration.ts"
 import { type Existing, stepsOf } from "../../../schema/configuration/Diff.ts"
-import type { ReplayRule } from "../../../schema/configuration/Replay.ts"
+import type { ReplayRule } from "../../../schema/simulation/Replay.ts"
 import { withoutNulls } from "../../../schema/defined.ts"
 import { type Problem, problem, type ProblemOf, refused } from "../../../schema/Errors.ts"
 import type { Configuration } from "../../api/Configuration.ts"

@@ -6,7 +6,7 @@ import { ApprovalRules, approvalRulesMax } from "../../../layers/guards/Approval
 import { WebhookEndpoints } from "../../../layers/webhooks/Endpoints.ts"
 import { isUnrestricted, scopeRefusal } from "../../../schema/accounts/KeyAccess.ts"
 import type { Existing } from "../../../schema/configuration/Diff.ts"
-import type { ReplayRule, ReplayRun } from "../../../schema/configuration/Replay.ts"
+import type { ReplayRule, ReplayRun } from "../../../schema/simulation/Replay.ts"
 import { withoutNulls } from "../../../schema/defined.ts"
 import { matches } from "../../../schema/guards/Approval.ts"
 import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
