@@ -29,6 +29,8 @@ const lockedMillisMax = 2_000
 const atOnceMax = 4
 /** Days of runs that a preview replays. */
 const replayDays = 30
+/** Past runs are not read for rules of which they tell nothing. */
+const noRuns = { runs: 0, blocked_runs: 0, waiting_runs: 0, rules: [], cut: false }
 
 const changed = problem(
   "configuration_changed",
@@ -109,16 +111,7 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       if (rules.length === 0) return null
       const from = new Date((yield* Clock.currentTimeMillis) - replayDays * dayMillis)
       const not_replayed = rules.filter((rule) => typeof rule === "string")
-      if (not_replayed.length === rules.length)
-        return {
-          from: from.toISOString(),
-          runs: 0,
-          blocked_runs: 0,
-          waiting_runs: 0,
-          rules: [],
-          not_replayed,
-          cut: false
-        }
+      if (not_replayed.length === rules.length) return { ...noRuns, from: from.toISOString(), not_replayed }
       return yield* Effect.mapError(
         simulations.replay({ org_id, from, to: null, capability: null, rules }),
         ({ message }) => problem("service_unavailable", message)

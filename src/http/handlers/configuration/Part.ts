@@ -22,12 +22,6 @@ interface Struct {
   readonly fields: Readonly<Record<string, Schema.Constraint>>
 }
 
-/** Of the fields that are set or changed, and of all objects of the section, in the file and outside it. */
-interface Names {
-  readonly names: ReadonlySet<string>
-  readonly all: ReadonlySet<string>
-}
-
 interface Kind<A extends object, I extends object> {
   readonly section: keyof File
   readonly entry: Schema.Codec<A, I> & Struct
@@ -41,8 +35,14 @@ interface Kind<A extends object, I extends object> {
   readonly create: (entry: A) => Write<Secret | null>
   readonly change: (id: string, changed: Partial<A>, entry: A) => Write<unknown>
   readonly remove: (org_id: string, id: string) => Effect.Effect<unknown>
-  /** `entry` as it will be. `existing` is null for a new object. */
-  readonly rules?: (entry: A, existing: Existing | null, of: Names) => Rules
+  /**
+   * `entry` as it will be, and what of it is set or changed. `existing` is null for a new object. `names` are those of all objects of the
+   * section, in the file and outside it.
+   */
+  readonly rules?: (
+    of: { readonly entry: A; readonly changed: Partial<A>; readonly existing: Existing | null },
+    names: ReadonlySet<string>
+  ) => Rules
   readonly removed?: (existing: Existing) => Rules
 }
 
@@ -83,6 +83,7 @@ export const checkUnique = Effect.fnUntraced(function* (
 
 export const partOf = <A extends object, I extends object>({ section, entry: schema, noun, ...kind }: Kind<A, I>) => {
   const decode = Schema.decodeUnknownSync(schema, { onExcessProperty: "ignore" })
+  const entryOf = (fields: object): A => decode(withoutNulls(fields))
   const encode = Schema.encodeSync(schema)
   // Null is a value of a field that may be null in an answer. In another one it equals leaving the field out.
   const isNullable = (name: string) =>
@@ -100,19 +101,17 @@ export const partOf = <A extends object, I extends object>({ section, entry: sch
   const existing = (org_id: string) =>
     Effect.map(kind.list(org_id), (rows) =>
       rows.map((row): Existing => {
-        const entry = decode(withoutNulls(row))
+        const entry = entryOf(row)
         return { id: row.id, name: kind.nameOf(entry), fields: fieldsOf(entry, true) }
       })
     )
 
-  /** Of an object as it is or will be. */
-  const rulesOf = (fields: Existing["fields"], before: Existing | null, of: Names) =>
-    kind.rules?.(decode(withoutNulls(fields)), before, of) ?? []
   const rules = (now: ReadonlyArray<Existing>): Rules => {
-    const all = new Set(now.map(({ name }) => name))
-    return now.flatMap((one) =>
-      rulesOf(one.fields, one, { names: new Set(Object.keys(withoutNulls(one.fields))), all })
-    )
+    const names = new Set(now.map(({ name }) => name))
+    return now.flatMap((existing) => {
+      const entry = entryOf(existing.fields)
+      return kind.rules?.({ entry, changed: entry, existing }, names) ?? []
+    })
   }
 
   const changes = Effect.fnUntraced(function* (file: File, before: ReadonlyArray<Existing>, prune: boolean) {
@@ -132,7 +131,7 @@ export const partOf = <A extends object, I extends object>({ section, entry: sch
       })
     )
     yield* checkUnique(section, before, (name) => prune || places.has(name))
-    const all = new Set([...before.map(({ name }) => name), ...places.keys()])
+    const names = new Set([...before.map(({ name }) => name), ...places.keys()])
     return stepsOf(before, wanted, prune).map(({ action, fields, ...step }): Change => {
       const view = { action, section, name: (step.wanted ?? step.existing).name, fields }
       if (step.wanted === null) {
@@ -140,12 +139,13 @@ export const partOf = <A extends object, I extends object>({ section, entry: sch
         const write = Effect.flatMap(CurrentCaller, ({ org_id }) => Effect.as(kind.remove(org_id, id), null))
         return { view, write, rules: kind.removed?.(step.existing) ?? [] }
       }
-      const { existing, names } = step
+      const { existing } = step
       const { path, entry } = step.wanted
       const changed: Partial<A> = { ...entry }
-      for (const field in changed) if (!names.has(field)) delete changed[field]
+      for (const field in changed) if (!step.names.has(field)) delete changed[field]
       const write = existing === null ? kind.create(entry) : Effect.as(kind.change(existing.id, changed, entry), null)
-      const rules = rulesOf({ ...existing?.fields, ...step.wanted.fields }, existing, { names, all })
+      const after = entryOf({ ...existing?.fields, ...step.wanted.fields })
+      const rules = kind.rules?.({ entry: after, changed, existing }, names) ?? []
       return { view, write: Effect.mapError(write, located(path)), rules }
     })
   })

@@ -55,15 +55,15 @@ const keys = Effect.gen(function* () {
       Effect.map(create({ ...entry, environment }), ({ id, token }) => ({ id, secret: Redacted.value(token) })),
     change,
     remove: accounts.revokeKey,
-    rules: ({ name, budget, allow }, existing, { names }) => {
-      const scope = names.has("allow") && allow ? withoutNulls(allow) : null
+    rules: ({ entry: { name }, changed: { budget, allow }, existing }) => {
+      const scope = allow ? withoutNulls(allow) : null
       const refuses = ({ capability, provider: called }: ReplayRun) => {
         const provider = capability === null ? called : null
         return scopeRefusal(scope, { capability, provider, max_cost: null, acts: false }) !== null
       }
       const [own, path] = [of(existing), `keys.${name}.allow`]
       return [
-        ...(names.has("budget") && budget ? [limited(`keys.${name}.budget`, budget.limit, budget.period, own)] : []),
+        ...(budget ? [limited(`keys.${name}.budget`, budget.limit, budget.period, own)] : []),
         ...(scope === null ? [] : [blocks(path, (run) => (refuses(run) ? own(run) : null))]),
         ...untold.filter((field) => scope !== null && field in scope).map((field) => `${path}.${field}`)
       ]
@@ -83,12 +83,10 @@ const spendGuard = Effect.map(makeSpendGuard, (guard) =>
     create: () => Effect.succeed(null),
     change: (_, changed) => guard.change(changed),
     remove: () => Effect.void,
-    rules: ({ per_run_limit: run, daily_limit: day }, _, { names }) => [
-      ...(names.has("per_run_limit") && typeof run === "bigint"
-        ? [limited("spend_guard.per_run_limit", run, "each")]
-        : []),
-      ...(names.has("daily_limit") && typeof day === "bigint" ? [limited("spend_guard.daily_limit", day, "day")] : []),
-      ...(names.has("contact_guard_days") ? ["spend_guard.contact_guard_days"] : [])
+    rules: ({ changed: { per_run_limit: run, daily_limit: day, contact_guard_days: days } }) => [
+      ...(typeof run === "bigint" ? [limited("spend_guard.per_run_limit", run, "each")] : []),
+      ...(typeof day === "bigint" ? [limited("spend_guard.daily_limit", day, "day")] : []),
+      ...(days === undefined ? [] : ["spend_guard.contact_guard_days"])
     ]
   })
 )
@@ -131,11 +129,11 @@ const labelBudgets = Effect.gen(function* () {
     create: (entry) => Effect.as(write(entry), null),
     change: (_, __, entry) => write(entry),
     remove: budgets.remove,
-    rules: (entry, _, { all }) => {
+    rules: ({ entry }, names) => {
       const { label, value = null, limit, period } = entry
       // The budget of each value is not about a value with a budget of its own.
       const counterOf = ({ labels: { [label]: of } }: ReplayRun) =>
-        of === undefined || (value === null ? all.has(`${label}=${of}`) : of !== value) ? null : of
+        of === undefined || (value === null ? names.has(`${label}=${of}`) : of !== value) ? null : of
       return [limited(`label_budgets.${labelName(entry)}`, limit, period, counterOf)]
     }
   })
@@ -155,7 +153,7 @@ const approvalRules = Effect.gen(function* () {
     create: (entry) => Effect.as(writes.add(entry), null),
     change: writes.change,
     remove: rules.remove,
-    rules: ({ name, active, ...conditions }) => {
+    rules: ({ entry: { name, active, ...conditions } }) => {
       const counterOf = (run: ReplayRun) =>
         matches(conditions, { ...run, endpoint: run.capability === null ? "" : null, plan: () => run }) ? "" : null
       return active === false ? [] : [{ ...blocks(`approval_rules.${name}`, counterOf), waits: true }]

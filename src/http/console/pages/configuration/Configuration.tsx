@@ -5,7 +5,7 @@ import { changeTitle, fieldLines, replayLines } from "../../../client/Configurat
 import { faultsIn, parsedYaml, yamlText } from "../../../client/YamlText.ts"
 import { ActionForm, ConfirmAction, SaveButton, useAction } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
-import { useMay } from "../../data/session.ts"
+import { useDenied } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { TextArea } from "../../parts/Field.tsx"
@@ -68,39 +68,8 @@ const Changes = ({ preview }: { readonly preview: Preview }) => {
   )
 }
 
-const Apply = ({
-  text,
-  shown: { payload, preview },
-  onApplied
-}: {
-  readonly text: string
-  readonly shown: Shown
-  readonly onApplied: (created: Created) => void
-}) => {
-  const { digest, changes } = preview
-  return (
-    <div className="mt-4">
-      <ConfirmAction
-        send={() => inFile(text, () => api.configuration.apply({ payload: { ...payload, digest } }))}
-        says="The configuration is applied."
-        after={({ created }) => {
-          onApplied(created)
-          void queries.invalidateQueries()
-        }}
-        word="Apply…"
-        title="Apply the configuration?"
-        confirm="Apply"
-        look="primary"
-        buttonLook="primary"
-      >
-        <p>{changes.length} changes are made together, or none. Programs whose key is revoked stop working.</p>
-      </ConfirmAction>
-    </div>
-  )
-}
-
 const Configuration = () => {
-  const may = useMay("configuration.apply")
+  const denied = useDenied("configuration.apply")
   const [text, setText] = useState("")
   const [shown, setShown] = useState<Shown | null>(null)
   const [created, setCreated] = useState<Created>([])
@@ -115,10 +84,6 @@ const Configuration = () => {
   const edited = (changed: string) => {
     setText(changed)
     setShown(null)
-  }
-  const applied = (secrets: Created) => {
-    setShown(null)
-    setCreated(secrets)
   }
   const count = shown?.preview.changes.length ?? 0
   return (
@@ -138,12 +103,7 @@ const Configuration = () => {
           />
         ))}
         <Panel title="File">
-          <ActionForm
-            action={preview}
-            submit="Show the changes"
-            denied={may ? null : "An owner or an admin of the organization can apply a file."}
-            saved={null}
-          >
+          <ActionForm action={preview} submit="Show the changes" denied={denied}>
             <input
               type="file"
               aria-label="Choose a file"
@@ -164,7 +124,30 @@ const Configuration = () => {
         {shown !== null && (
           <Panel title={count === 0 ? "Nothing to change" : `Changes: ${count}`}>
             <Changes preview={shown.preview} />
-            {count > 0 && <Apply text={text} shown={shown} onApplied={applied} />}
+            {count > 0 && (
+              <div className="mt-4">
+                <ConfirmAction
+                  send={() =>
+                    inFile(text, () =>
+                      api.configuration.apply({ payload: { ...shown.payload, digest: shown.preview.digest } })
+                    )
+                  }
+                  says="The configuration is applied."
+                  after={({ created: secrets }) => {
+                    setShown(null)
+                    setCreated(secrets)
+                    void queries.invalidateQueries()
+                  }}
+                  word="Apply…"
+                  title="Apply the configuration?"
+                  confirm="Apply"
+                  look="primary"
+                  buttonLook="primary"
+                >
+                  <p>{count} changes are made together, or none. Programs whose key is revoked stop working.</p>
+                </ConfirmAction>
+              </div>
+            )}
           </Panel>
         )}
       </div>
