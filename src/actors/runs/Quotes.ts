@@ -10,7 +10,7 @@ import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { decodeRules, ruleOf } from "../../schema/guards/Approval.ts"
 import { contactKey, type Contacting } from "../../layers/guards/ContactTurn.ts"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
-import { optOutKey } from "../../layers/guards/OptOutTurn.ts"
+import { refusalOf } from "../../layers/guards/OptOutTurn.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Books } from "../../layers/ledger/Books.ts"
@@ -24,7 +24,6 @@ import { chargedAnswers } from "../../schema/catalog/Acceptance.ts"
 import { marked } from "../../schema/accounts/OwnAccount.ts"
 import { countsFor, expectedCharge, lowestCharge, successOf } from "../../schema/runs/Quote.ts"
 import { contactRefusal, contactsPeople } from "../../schema/guards/ContactGuard.ts"
-import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
@@ -168,10 +167,7 @@ export class Quotes extends Context.Service<
       const withTies = contactTies(yield* HistoryStore, guards)
       const { repeatGuard } = yield* Settings
 
-      const optedOut = (run: Contacting) =>
-        Effect.map(guards.optOuts([run]), ({ matches }) =>
-          optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
-        )
+      const optedOut = (run: Contacting) => Effect.map(guards.optOuts([run]), (lists) => refusalOf(lists, run))
 
       /** Why a guard refuses the run now. Null if none does. */
       const guardedBy = Effect.fnUntraced(function* (run: NewRun) {

@@ -1,12 +1,11 @@
 /** Replays rules over the newest runs of an organization, as many as fit into the limits. */
 import { Clock, Effect, Option, Schema } from "effect"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
-import { optOutKey } from "../../layers/guards/OptOutTurn.ts"
+import { refusalOf } from "../../layers/guards/OptOutTurn.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { inSlices } from "../../layers/platform/inSlices.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { replay, type Replayed, type ReplayRule, type ReplayRun } from "../../schema/simulation/Replay.ts"
-import { optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 
 /** They take about a second. */
@@ -71,7 +70,7 @@ export const makeReplayed = Effect.gen(function* () {
       const contacting = page.flatMap(({ run_id, contacts }) =>
         contacts === null ? [] : [{ org_id, run_id, contacts }]
       )
-      const { matches } = yield* guards.optOuts(contacting)
+      const lists = yield* guards.optOuts(contacting)
       for (const { hold, charged, created_at, finished_at, contacts, ...run } of page)
         runs.push({
           ...run,
@@ -79,8 +78,7 @@ export const makeReplayed = Effect.gen(function* () {
           charged: MicroUsd(charged),
           labels: Option.getOrElse(labelsOf(run.metadata ?? "{}"), () => ({})),
           providers: run.providers ?? [],
-          opted_out:
-            contacts !== null && optOutRefusal(contacts, (key) => matches.get(optOutKey(org_id, key))) !== null,
+          opted_out: contacts !== null && refusalOf(lists, { org_id, contacts }) !== null,
           created: created_at.getTime(),
           finished: finished_at.getTime()
         })

@@ -7,18 +7,22 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type OptOutKey, optOutKeys, OptOutMatch } from "../../schema/guards/OptOut.ts"
+import { type OptOutKey, optOutKeys, OptOutMatch, optOutRefusal } from "../../schema/guards/OptOut.ts"
 import { rowsOf, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 
 export interface OptOutView {
   /** Of the list of the service. Null if nothing was read. */
   readonly version: bigint | null
-  /** Keyed by `optOutKey`. */
+  /** Keyed by `keyOf`. */
   readonly matches: ReadonlyMap<string, OptOutMatch>
 }
 export const noOptOuts: OptOutView = { version: null, matches: new Map() }
-export const optOutKey = (org_id: string, { kind, digest }: OptOutKey): string => `${org_id} ${kind} ${digest}`
+const keyOf = (org_id: string, { kind, digest }: OptOutKey): string => `${org_id} ${kind} ${digest}`
+
+/** Why a list refuses a run. Null if no recipient of the run is on one. */
+export const refusalOf = ({ matches }: OptOutView, { org_id, contacts }: Omit<Contacting, "run_id">) =>
+  optOutRefusal(contacts, (key) => matches.get(keyOf(org_id, key)))
 
 /** A run that the turn refused because of an entry. */
 export interface OptedOut {
@@ -44,7 +48,7 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
   const keys = new Map<string, OptOutKey & { readonly org_id: string }>()
   for (const { org_id, contacts } of runs)
     for (const key of contacts.recipients.flatMap(({ identities }) => identities.flatMap(optOutKeys)))
-      keys.set(optOutKey(org_id, key), { org_id, ...key })
+      keys.set(keyOf(org_id, key), { org_id, ...key })
   const all = [...keys.values()]
   return Effect.map(
     matchRows(sql`
@@ -59,7 +63,7 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
     (rows): OptOutView => {
       const matches = new Map<string, OptOutMatch>()
       for (const { org_id, match } of rows)
-        if (org_id !== null && match !== null) matches.set(optOutKey(org_id, match), match)
+        if (org_id !== null && match !== null) matches.set(keyOf(org_id, match), match)
       return { version: rows[0]?.version ?? null, matches }
     }
   )

@@ -10,7 +10,6 @@ import {
   type OptOutKey,
   optOutHint,
   optOutDigest,
-  optOutRefusal,
   type OptOutRefusal,
   type OptOutSource,
   optOutsMax,
@@ -20,14 +19,14 @@ import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, oneRowOf, storedAs, texts } from "../postgres/Rows.ts"
+import { hasRows, storedAs, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
-import { optOutKey, readOptOuts, writeRefused } from "./OptOutTurn.ts"
+import { readOptOuts, refusalOf, writeRefused } from "./OptOutTurn.ts"
 
 /** `digest` is hexadecimal. */
 const rows = storedAs(OptOut.fields)
-const countRow = oneRowOf({ count: Schema.Int })
-const secretRow = oneRowOf({ secret: Schema.String })
+const counts = storedAs({ count: Schema.Int })
+const secrets = storedAs({ secret: Schema.String })
 const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
 
 export interface NewOptOut extends ReadOptOut {
@@ -81,11 +80,9 @@ export class OptOuts extends Context.Service<
         fits: (org_id, more) =>
           org_id === null
             ? Effect.succeed(true)
-            : Effect.orDie(
-                Effect.map(
-                  countRow(sql`SELECT count(*)::int AS count FROM opt_outs WHERE org_id = ${org_id}`),
-                  ({ count }) => count + more <= optOutsMax
-                )
+            : Effect.map(
+                counts.one(sql`SELECT count(*)::int AS count FROM opt_outs WHERE org_id = ${org_id}`),
+                ({ count }) => count + more <= optOutsMax
               ),
         add: Effect.fnUntraced(
           function* (org_id, entries, { source, run_id = null }) {
@@ -113,8 +110,7 @@ export class OptOuts extends Context.Service<
             SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (digest, kind) IN (
               SELECT decode(n.digest, 'hex'), n.kind FROM unnest(${texts(keys.map((k) => k.digest))}, ${texts(keys.map((k) => k.kind))}) AS n(digest, kind))`),
         refuse: Effect.fnUntraced(function* (run) {
-          const { matches } = yield* readOptOuts(sql, [run])
-          const refusal = optOutRefusal(run.contacts, (key) => matches.get(optOutKey(run.org_id, key)))
+          const refusal = refusalOf(yield* readOptOuts(sql, [run]), run)
           if (refusal !== null)
             yield* sql`WITH one AS (SELECT 1)${writeRefused(sql, [{ ...run, match: refusal.match }])} SELECT 1 AS done`
           return refusal
@@ -133,10 +129,8 @@ export class OptOuts extends Context.Service<
         }),
         secret: (org_id) =>
           Effect.map(
-            Effect.orDie(
-              secretRow(sql`
-                SELECT coalesce(o.secret, s.secret) AS secret FROM contact_secret s LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`)
-            ),
+            secrets.one(sql`
+              SELECT coalesce(o.secret, s.secret) AS secret FROM contact_secret s LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`),
             ({ secret }) => secret
           )
       })
