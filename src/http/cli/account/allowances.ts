@@ -16,11 +16,9 @@ import { argument, momentOf } from "../terminal/flags.ts"
 import { scopeFlags, scopeOf } from "./scope.ts"
 
 const { endpoints } = AllowancesApi
-const allowance_id = "id from allowances list"
 const cells = { allow: (one: typeof Allowance.Encoded) => scopeWords(one) }
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(
     Allowance,
     "There are no allowances. Give one with: rungate allowances create researcher --amount 2.00 --expires 2h",
@@ -28,7 +26,7 @@ const list = row(endpoints.list, {
   )
 })
 
-const show = row(endpoints.get, { fields: { allowance_id }, show: detailed(Allowance, cells) })
+const show = row(endpoints.get, { show: detailed(Allowance, cells) })
 
 const create = rowWith(
   endpoints.create,
@@ -77,7 +75,6 @@ const revokedSentence = (text: string): string | null => {
 const revoke = row(endpoints.revoke, {
   about:
     "Revoke an allowance and those under it. What is unused returns at once, and what open runs hold when they end",
-  fields: { allowance_id },
   confirm:
     "Revoke {allowance_id} and the allowances under it? Their keys stop working, and what is unused returns. This can't be undone.",
   show: said((text, { fields }) => revokedSentence(text) ?? `Revoked ${String(fields["allowance_id"])}.`)

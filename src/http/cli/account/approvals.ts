@@ -14,7 +14,6 @@ const ruled = drawn(ApprovalRule, ({ name, role, active }) => [
 ])
 
 const rules = row(endpoints.rules, {
-  alias: "ls",
   show: listed(ApprovalRule, "No run needs an approval. Add a rule with: rungate approval-rules add large --min-hold 1")
 })
 const addRule = row(endpoints.addRule, {
@@ -29,24 +28,19 @@ const addRule = row(endpoints.addRule, {
   ]
 })
 const changeRule = row(endpoints.changeRule, {
-  fields: { approval_rule_id: "id from approval-rules list", labels: false },
+  fields: { labels: false },
   show: ruled
 })
 const removeRule = row(endpoints.removeRule, {
-  alias: "rm",
-  fields: { approval_rule_id: "id from approval-rules list" },
   confirm: "Remove {approval_rule_id}? New runs will no longer wait for an approval because of it.",
   show: said("Removed {approval_rule_id}.")
 })
 
-const list = row(endpoints.list, { alias: "ls", show: listed(Approval, "No run waits for an approval.") })
-const run_id = "id from approvals list"
+const list = row(endpoints.list, { show: listed(Approval, "No run waits for an approval.") })
 const approve = row(endpoints.approve, {
-  fields: { run_id, digest: "the digest that you saw: another one is refused" },
   show: said("Approved {run_id}. It starts as soon as there is a free slot.")
 })
 const deny = row(endpoints.deny, {
-  fields: { run_id, digest: "the digest that you saw: another one is refused" },
   show: said("Denied {run_id}. Nothing was charged.")
 })
 

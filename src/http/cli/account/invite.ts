@@ -17,12 +17,10 @@ import { optionalArgument } from "../terminal/flags.ts"
 const { endpoints } = InvitationsApi
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(Invitation, "There are no open invitations. Invite a person with: rungate invite ada@example.com")
 })
 
 const withdraw = row(endpoints.withdraw, {
-  fields: { invitation_id: "id from invite list" },
   show: said("Withdrew {invitation_id}. Its link no longer works.")
 })
 

@@ -27,7 +27,7 @@ const cells = {
   allow: (key: Key) => scopeWords(key)
 }
 
-const list = row(endpoints.list, { alias: "ls", show: listed(ApiKey, "There are no API keys.", cells) })
+const list = row(endpoints.list, { show: listed(ApiKey, "There are no API keys.", cells) })
 
 const budgetForm = /^\$?(\d+(?:\.\d+)?)\/([a-z]+)$/
 const budgetOf = (given: string) => {
@@ -124,7 +124,7 @@ const update = rowWith(
   }),
   {
     about: "Change the name, budget, expiry or scope of an API key. The --allow flags replace its whole scope",
-    fields: { key_id: "id from keys list", name: "a new name", ...rules },
+    fields: { name: "a new name", ...rules },
     examples: [
       { command: "rungate keys update key_… --budget 10/day", description: "Another budget" },
       { command: "rungate keys update key_… --no-expiry --read-only", description: "No expiry, and lookups only" }
@@ -135,7 +135,6 @@ const update = rowWith(
 
 const rotate = row(endpoints.rotate, {
   fields: {
-    key_id: "id from keys list",
     grace_seconds: Flag.Int("grace").pipe(
       Flag.withDescription("seconds for which the old key still works; default: it stops at once"),
       Flag.withDefault(0)
@@ -149,7 +148,6 @@ const rotate = row(endpoints.rotate, {
 })
 
 const revoke = row(endpoints.revoke, {
-  fields: { key_id: "id from keys list" },
   confirm: "Revoke {key_id}? Programs that use it stop working. This can't be undone.",
   show: said("Revoked {key_id}.")
 })

@@ -14,7 +14,6 @@ import { dollars } from "../terminal/values.ts"
 const { endpoints } = LabelBudgetsApi
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(LabelBudget, "There are no label budgets. Set one with: rungate label-budgets set customer", {
     limit: ({ limit, period }) => `${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}`
   })
@@ -83,8 +82,6 @@ const statement = rowWith(
 )
 
 const remove = row(endpoints.remove, {
-  alias: "rm",
-  fields: { label_budget_id: "id from label-budgets list" },
   confirm: "Remove {label_budget_id}? Runs with the label will no longer be blocked by it.",
   show: said("Removed {label_budget_id}.")
 })

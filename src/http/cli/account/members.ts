@@ -11,11 +11,9 @@ import { wire } from "../answers/show.ts"
 import { boolean } from "../terminal/flags.ts"
 
 const { endpoints } = MembersApi
-const member_id = "id from members list"
 
 const list = row(endpoints.list, {
   about: "List members and their roles",
-  alias: "ls",
   show: listed(Member, "There are no members.")
 })
 
@@ -33,7 +31,6 @@ const keysSentence = (keys: typeof FollowedKeys.Encoded): string => {
 const setRole = row(endpoints.setRole, {
   about: "Change a member's role, and take from their keys what it may not do; needs an owner's session",
   fields: {
-    member_id,
     role: Argument.Literals("role", roles).pipe(Argument.withDescription(roles.join(", ")))
   },
   show: said((text) => {
@@ -52,8 +49,7 @@ const remove = rowWith(
   ({ keep }) => Effect.succeed(keep ? { keep_keys: "true" } : {}),
   {
     about: "Remove a member, end their sessions and revoke their keys; needs an owner's session",
-    alias: "rm",
-    fields: { member_id, keep_keys: false },
+    fields: { keep_keys: false },
     confirm: ({ member_id, keep_keys }) =>
       `Remove ${String(member_id)}? Their sessions and connected apps end. The API keys that they created ${keep_keys === undefined ? "are revoked" : "start runs and change nothing else"}.`,
     show: said((text) => {
@@ -65,7 +61,6 @@ const remove = rowWith(
 
 const removeFactors = row(endpoints.removeFactors, {
   about: "Remove the second factor and all passkeys of a member who has lost them; needs an owner's session",
-  fields: { member_id },
   confirm: ({ member_id }) =>
     `Remove the second factor and all passkeys of ${String(member_id)}? Their sessions end, and their password alone signs in.`,
   show: said((text) => {

@@ -61,7 +61,6 @@ export const optOutCommands = (
     Command.withDescription(description),
     Command.withSubcommands([
       row(endpoints.list, {
-        alias: "ls",
         show: listed(OptOut, `There are no opt-outs. Add one with: ${command} add ada@example.com`)
       }),
       row(endpoints.add, {
@@ -78,8 +77,6 @@ export const optOutCommands = (
         )
       }),
       row(endpoints.remove, {
-        alias: "rm",
-        fields: { opt_out_id: "id from opt-outs list" },
         confirm: "Remove {opt_out_id}? Runs may contact it again.",
         show: said("Removed {opt_out_id}.")
       }),

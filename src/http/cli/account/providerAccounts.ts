@@ -12,7 +12,6 @@ const { endpoints } = ProviderAccountsApi
 const provider = "such as hunter"
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(
     ProviderAccount,
     "You have no accounts at providers here. Set one with: rungate provider-accounts set hunter",
@@ -52,7 +51,6 @@ const set = rowWith(
 )
 
 const remove = row(endpoints.remove, {
-  alias: "rm",
   fields: { provider },
   confirm: "Remove your account at {provider}? Runs will use this service's account, at its price.",
   show: said("Removed your account at {provider}. Its key is deleted.")

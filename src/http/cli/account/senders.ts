@@ -7,7 +7,6 @@ import { row } from "../answers/row.ts"
 import { argument } from "../terminal/flags.ts"
 
 const { endpoints } = SendersApi
-const sender_id = "id from senders list"
 
 /** One sender, with the next step when it is not verified. */
 const sender = drawn(Sender, (one, shown) =>
@@ -24,7 +23,6 @@ const sender = drawn(Sender, (one, shown) =>
 )
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(Sender, "There are no senders. Add a domain with: rungate senders add example.com")
 })
 
@@ -38,13 +36,10 @@ const add = row(endpoints.add, {
 
 const verify = row(endpoints.verify, {
   about: "Check the DNS record and verify the domain",
-  fields: { sender_id },
   show: sender
 })
 
 const remove = row(endpoints.remove, {
-  alias: "rm",
-  fields: { sender_id },
   confirm: "Remove {sender_id}? Runs that send from its addresses will be refused.",
   show: said("Removed {sender_id}.")
 })

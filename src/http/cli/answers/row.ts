@@ -56,9 +56,13 @@ export interface Row<E extends Operation, Flags = unknown> {
   /** Left out, name and words are those of the operation in the contract. */
   readonly name?: string
   readonly about?: string
+  /** Left out, `list` has the alias `ls`, and `remove` has `rm`. */
   readonly alias?: string
   readonly examples?: ReadonlyArray<Command.Command.Example>
-  /** A field's help in the place of the contract's, a flag or argument of its own, or `false`: no flag fills the field. */
+  /**
+   * A field's help in the place of the contract's, a flag or argument of its own, or `false`: no flag fills the field. Left out, the help of an
+   * id in the path names the command that lists such ids.
+   */
   readonly fields?: {
     readonly [name in NamesOf<E["~Params"]> | NamesOf<E["~Query"]> | NamesOf<E["~Payload"]>]?: string | Typed | false
   }
@@ -102,14 +106,18 @@ const personal: ReadonlyArray<KeyUse> = ["changes", "mints", "revokes"]
 export const filled = (sentence: string, fields: Fields): string =>
   sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name]))
 
-/** Flags and arguments of the fields that have any, by the fields' names. */
+const aliases: Readonly<Record<string, string>> = { list: "ls", remove: "rm" }
+
+/** Flags and arguments of the fields that have any, by the fields' names. `group` is the command above. */
 const typedFields = (
   fields: ReadonlyArray<Field>,
+  group: string,
   words: Readonly<Record<string, string | Typed | false | undefined>>
 ): Readonly<Record<string, Typed>> =>
   Object.fromEntries(
     fields.flatMap((field) => {
-      const word = words[field.name]
+      const isId = field.place === "params" && field.name.endsWith("_id")
+      const word = words[field.name] ?? (isId ? `id from ${group} list` : undefined)
       return word === false ? [] : [[field.name, typeof word === "object" ? word : typedOf(field, word)]]
     })
   )
@@ -143,17 +151,24 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   ) => Effect.Effect<Fields, CommandFailed, Needs>,
   row: Row<E, Command.Command.Config.InferValue<F>>
 ) => {
-  const { about, alias, examples = [], confirm, seconds, lists } = row
+  const { about, examples = [], confirm, seconds, lists } = row
   // What needs no credential states no rights.
   const keys = Context.getOrUndefined(operation.annotations, Rights)?.keys ?? "reads"
-  const name = row.name ?? Context.get(operation.annotations, CommandName).replace(/^.* /, "")
+  const words = Context.get(operation.annotations, CommandName).split(" ")
+  const name = row.name ?? words.at(-1) ?? ""
+  const alias = row.alias ?? aliases[name]
+  const group = words.slice(0, -1).join(" ")
   const all = fieldsOf(operation)
   const hasPages = all.some((field) => field.name === "cursor")
   const isPaged = hasPages && lists === undefined
   const command = Command.make(
     name,
     {
-      fields: typedFields(hasPages ? all.filter((field) => !paging.includes(field.name)) : all, row.fields ?? {}),
+      fields: typedFields(
+        hasPages ? all.filter((field) => !paging.includes(field.name)) : all,
+        group,
+        row.fields ?? {}
+      ),
       flags,
       ...(isPaged ? { page: pageFlags(row.items ?? itemsOf(operation.path), row.csv) } : {}),
       ...(confirm === undefined ? {} : { yes }),

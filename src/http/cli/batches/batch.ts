@@ -22,7 +22,6 @@ import { batchRetry } from "./batchRetry.ts"
 const { endpoints } = BatchesApi
 
 const batchList = row(endpoints.list, {
-  alias: "ls",
   show: listed(
     Batch,
     "There are no batches. Start one with: rungate batch people.csv --capability email.find --max-total 25.00"

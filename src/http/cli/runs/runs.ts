@@ -23,7 +23,6 @@ const list = rowWith(
   ({ metadata }) => Effect.succeed(Object.fromEntries(metadata.map(([name, value]) => [`metadata.${name}`, value]))),
   {
     about: "List runs, newest first",
-    alias: "ls",
     csv: true,
     fields: {
       status: "only runs of this status",

@@ -13,10 +13,8 @@ import { argument, optionalArgument, text } from "../terminal/flags.ts"
 import { listen } from "./listen.ts"
 
 const { endpoints } = WebhooksApi
-const endpoint_id = "id from webhooks list"
 
 const list = row(endpoints.list, {
-  alias: "ls",
   show: listed(
     WebhookEndpoint,
     "There are no webhook endpoints. Create one with: rungate webhooks create https://example.com/webhooks",
@@ -63,19 +61,16 @@ const statusCommand = (name: string, status: "paused" | "active", about: string)
   rowWith(endpoints.change, {}, () => Effect.succeed({ status }), {
     name,
     about,
-    fields: { endpoint_id, url: false, events: false, status: false },
+    fields: { url: false, events: false, status: false },
     show: said("{endpoint_id} is {status}.")
   })
 
 const rotate = row(endpoints.rotate, {
   about: "Make a new secret; the old one signs beside it for a while",
-  fields: { endpoint_id },
   show: secret
 })
 
 const remove = row(endpoints.remove, {
-  alias: "rm",
-  fields: { endpoint_id },
   confirm: "Remove {endpoint_id}? It gets no more events, and its deliveries are deleted.",
   show: said("Removed {endpoint_id}.")
 })
@@ -84,7 +79,7 @@ const lastAnswer = (last: { readonly status: number | null; readonly answer: str
   last === undefined ? "" : last.status === null ? last.answer : String(last.status)
 
 const deliveries = row(endpoints.deliveries, {
-  fields: { endpoint_id, status: "only deliveries of this status" },
+  fields: { status: "only deliveries of this status" },
   show: listed(WebhookDelivery, "There are no deliveries.", { answers: ({ answers }) => lastAnswer(answers.at(-1)) })
 })
 
@@ -95,7 +90,7 @@ const replayed = drawn(WebhooksReplayed, ({ replayed }) => [
 const replay = Command.make(
   "replay",
   {
-    endpoint_id: argument("endpoint_id", endpoint_id),
+    endpoint_id: argument("endpoint_id", "id from webhooks list"),
     delivery_id: optionalArgument(Argument.String("delivery_id"), "id from webhooks deliveries"),
     from: text("from", "replay the failed events since this time"),
     json
