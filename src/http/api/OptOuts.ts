@@ -25,7 +25,7 @@ export const OptOutRequest = Schema.Struct({
   .annotate({ identifier: "OptOutRequest" })
   .pipe(withExample({ values: ["jane@acme.example", "example.com"], reason: "asked by phone" }))
 
-const OptOutCheckRequest = Schema.Struct({ values })
+export const OptOutCheckRequest = Schema.Struct({ values })
   .annotate({ identifier: "OptOutCheckRequest" })
   .pipe(withExample({ values: ["jane@acme.example"] }))
 

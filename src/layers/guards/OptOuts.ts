@@ -29,7 +29,7 @@ const counts = storedAs({ count: Schema.Int })
 const secrets = storedAs({ secret: Schema.String })
 const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
 
-export interface NewOptOut extends ReadOptOut {
+export interface NewOptOut extends OptOutKey, Pick<ReadOptOut, "hint"> {
   readonly reason: string | null
 }
 interface From {

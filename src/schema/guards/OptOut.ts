@@ -63,34 +63,6 @@ export const optOutHint = (kind: OptOutKind, normalized: string): string => {
   return normalized
 }
 
-export interface ReadOptOut extends OptOutKey {
-  /** Null for an entry of which only the digest is known. */
-  readonly hint: string | null
-}
-
-const byDigest = /^(email|domain|phone|profile):([0-9a-f]{64})$/i
-
-/** The value that an entry is made of. Null for its digest, `email:<SHA-256>`. */
-const parsed = (
-  value: string
-): { readonly kind: OptOutKind; readonly normalized: string | null; readonly digest: string } | null => {
-  const text = value.trim()
-  const [, named = "", digest = ""] = byDigest.exec(text.toLowerCase()) ?? []
-  const digested = optOutKinds.find((kind) => kind === named)
-  if (digested !== undefined) return { kind: digested, normalized: null, digest }
-  const kind = kindOf(text)
-  const normalized = readers[kind](text)
-  return normalized === null ? null : { kind, normalized, digest: optOutDigest(normalized) }
-}
-
-/** Reads a value, whose form says its kind, or a digest. Null if it is none. */
-export const readOptOut = (value: string): ReadOptOut | null => {
-  const read = parsed(value)
-  if (read === null) return null
-  const { kind, normalized, digest } = read
-  return { kind, digest, hint: normalized === null ? null : optOutHint(kind, normalized).slice(0, 200) }
-}
-
 const keyed = (kind: OptOutKind, values: ReadonlyArray<string>): ReadonlyArray<OptOutKey> =>
   values.map((one) => ({ kind, digest: optOutDigest(one) }))
 
@@ -102,14 +74,34 @@ export const optOutKeys = (identity: string): ReadonlyArray<OptOutKey> => {
   return [...keyed("email", [text]), ...keyed("domain", withParents(domainOf(text)))]
 }
 
-/** The keys of the entries that cover a value. A digest says nothing of its domain. */
-export const coveringKeys = (value: string): ReadonlyArray<OptOutKey> => {
-  const read = parsed(value)
-  if (read === null) return []
-  const { kind, normalized, digest } = read
-  if (normalized !== null && kind === "email") return optOutKeys(`e:${normalized}`)
-  if (normalized !== null && kind === "domain") return keyed(kind, withParents(normalized))
-  return [{ kind, digest }]
+export interface ReadOptOut extends OptOutKey {
+  /** Null for an entry of which only the digest is known. */
+  readonly hint: string | null
+  /** The keys of the entries that cover it. A digest says nothing of its domain. */
+  readonly covering: () => ReadonlyArray<OptOutKey>
+}
+
+const byDigest = /^(email|domain|phone|profile):([0-9a-f]{64})$/i
+
+/** Reads a value, whose form says its kind, or a digest such as `email:<SHA-256>`. Null if it is none. */
+export const readOptOut = (value: string): ReadOptOut | null => {
+  const text = value.trim()
+  const [, named = "", digest = ""] = byDigest.exec(text.toLowerCase()) ?? []
+  const digested = optOutKinds.find((kind) => kind === named)
+  if (digested !== undefined)
+    return { kind: digested, digest, hint: null, covering: () => [{ kind: digested, digest }] }
+  const kind = kindOf(text)
+  const normalized = readers[kind](text)
+  if (normalized === null) return null
+  return {
+    kind,
+    digest: optOutDigest(normalized),
+    hint: optOutHint(kind, normalized).slice(0, 200),
+    covering: () =>
+      kind === "email"
+        ? optOutKeys(`e:${normalized}`)
+        : keyed(kind, kind === "domain" ? withParents(normalized) : [normalized])
+  }
 }
 
 /** The entry that refused a run, as the run keeps it. */

@@ -6,7 +6,7 @@ import { inSlices } from "../../../layers/platform/inSlices.ts"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import {
-  coveringKeys,
+  type OptOutKey,
   type OptOutSource,
   optOutReasonMax,
   optOutsMax,
@@ -18,7 +18,7 @@ import { csvLines as csvOf, csvRows } from "../../api/shapes/Csv.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import type { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
-import type { OptOutRequest } from "../../api/OptOuts.ts"
+import type { OptOutCheckRequest, OptOutRequest } from "../../api/OptOuts.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { csvLines } from "../../submission/CsvLines.ts"
@@ -26,6 +26,8 @@ import { pageOf, type PageQuery } from "../ListPage.ts"
 
 const view = Schema.encodeSync(OptOut)
 const checkJson = Schema.encodeSync(OptOutCheck)
+
+const nameOf = ({ kind, digest }: OptOutKey) => `${kind} ${digest}`
 
 const exportedColumns = ["kind", "digest", "hint", "source", "reason", "created_at"] as const
 const exportedAtOnce = 1_000
@@ -57,110 +59,102 @@ type By<Who> = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 
 /** A run of the organization waits for no more than this many. What is added stays if a later part fails, and may be sent again. */
 const addedAtOnce = 500
-const adding = <Who>(by: By<Who>, store: OptOuts["Service"]) =>
-  Effect.fnUntraced(function* (org_id: string | null, entries: ReadonlyArray<NewOptOut>, source: OptOutSource) {
-    if (!(yield* store.fits(org_id, entries.length))) return yield* full
-    let added = 0
-    for (let from = 0; from < entries.length; from += addedAtOnce)
-      added += yield* by(store.add(org_id, entries.slice(from, from + addedAtOnce), { source }))
-    return added
-  })
 
 /** `list` is the organization, and null for the service. */
 const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, Who>) =>
-  Effect.map(OptOuts, (store) => ({
-    list: ({ query }: { readonly query: PageQuery }) =>
-      Effect.flatMap(list, (org_id) =>
-        pageOf("opt", query, (before, limit) => store.list(org_id, before, limit), view)
-      ),
+  Effect.map(OptOuts, (store) => {
+    const add = Effect.fnUntraced(function* (
+      entries: ReadonlyArray<NewOptOut>,
+      source: OptOutSource,
+      wrong: ReadonlyArray<number> = []
+    ) {
+      const org_id = yield* list
+      if (!(yield* store.fits(org_id, entries.length))) return yield* full
+      let added = 0
+      for (let from = 0; from < entries.length; from += addedAtOnce)
+        added += yield* by(store.add(org_id, entries.slice(from, from + addedAtOnce), { source }))
+      const refusals = wrong.slice(0, refusalsMax).map((row) => `row ${row} has no value that can be read`)
+      return { added, already: entries.length - added, refused: wrong.length, refusals }
+    })
+    return {
+      list: ({ query }: { readonly query: PageQuery }) =>
+        Effect.flatMap(list, (org_id) =>
+          pageOf("opt", query, (before, limit) => store.list(org_id, before, limit), view)
+        ),
 
-    add: Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof OptOutRequest.Type }) {
-      const { values, reason = null, source } = payload
-      const entries: Array<NewOptOut> = []
-      for (const [index, value] of values.entries()) {
-        const entry = readOptOut(value)
-        if (entry === null)
-          return yield* refused(
-            `values.${index}`,
-            "must be an e-mail address, a domain, a phone number such as +14155550123, a profile such as linkedin.com/in/jane-doe, or a digest such as email:<SHA-256>"
-          )
-        entries.push({ ...entry, reason })
-      }
-      const count = yield* adding(by, store)(yield* list, entries, source ?? "api")
-      return { added: count, already: values.length - count, refused: 0, refusals: [] }
-    }),
-
-    check: Effect.fnUntraced(function* ({ payload }: { readonly payload: { readonly values: ReadonlyArray<string> } }) {
-      const checks = payload.values.map((value) => ({ value, read: readOptOut(value), keys: coveringKeys(value) }))
-      const rows = yield* store.having(
-        yield* list,
-        checks.flatMap(({ keys }) => keys)
-      )
-      const byKey = new Map(rows.map((row) => [`${row.kind} ${row.digest}`, row]))
-      const items = checks.map(({ value, read, keys }) => {
-        const row = keys.flatMap(({ kind, digest }) => byKey.get(`${kind} ${digest}`) ?? [])[0]
-        const { kind = null, digest = null } = read ?? {}
-        const { id: opt_out_id = null, created_at: since = null } = row ?? {}
-        return checkJson({ value, kind, digest, opted_out: row !== undefined, opt_out_id, since })
-      })
-      return { items }
-    }),
-
-    import: Effect.fnUntraced(function* ({ payload }: { readonly payload: string }) {
-      const read = yield* inSlices(csvLines(payload))
-      if (Result.isFailure(read)) return yield* refused("body", read.failure)
-      const rows = rowsOf(read.success)
-      if (rows.length === 0) return yield* refused("body", "has no rows: send a header line and at least one row")
-      const entries: Array<NewOptOut> = []
-      const wrong: Array<number> = []
-      for (const { row, text, hint, reason } of rows) {
-        const entry = readOptOut(text)
-        if (entry === null) wrong.push(row)
-        else
-          entries.push({
-            ...entry,
-            hint: entry.hint ?? (hint === "" ? null : hint.slice(0, 200)),
-            reason: reason === "" ? null : reason
-          })
-      }
-      const count = yield* adding(by, store)(yield* list, entries, "import")
-      return {
-        ...{ added: count, already: entries.length - count, refused: wrong.length },
-        refusals: wrong.slice(0, refusalsMax).map((row) => `row ${row} has no value that can be read`)
-      }
-    }),
-
-    export: () =>
-      Effect.map(list, (org_id) => {
-        const pages = Stream.paginate("", (before: string) =>
-          Effect.map(store.list(org_id, before === "" ? null : before, exportedAtOnce), (rows) => {
-            const last = rows.length === exportedAtOnce ? rows.at(-1) : undefined
-            const lines = csvRows(
-              exportedColumns,
-              rows.map((row) => view(row))
+      add: Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof OptOutRequest.Type }) {
+        const { values, reason = null, source } = payload
+        const entries: Array<NewOptOut> = []
+        for (const [index, value] of values.entries()) {
+          const entry = readOptOut(value)
+          if (entry === null)
+            return yield* refused(
+              `values.${index}`,
+              "must be an e-mail address, a domain, a phone number such as +14155550123, a profile such as linkedin.com/in/jane-doe, or a digest such as email:<SHA-256>"
             )
-            return [[lines], last === undefined ? Option.none() : Option.some(last.id)] as const
-          })
-        )
-        const text = Stream.map(Stream.concat(Stream.succeed(csvOf([exportedColumns])), pages), (part) =>
-          Buffer.from(part)
-        )
-        return HttpServerResponse.stream(text, {
-          contentType: "text/csv; charset=utf-8",
-          headers: { "content-disposition": `attachment; filename="opt-outs.csv"` }
-        })
+          entries.push({ ...entry, reason })
+        }
+        return yield* add(entries, source ?? "api")
       }),
 
-    remove: Effect.fnUntraced(function* ({ params }: { readonly params: { readonly opt_out_id: string } }) {
-      const id = params.opt_out_id
-      if (looksLike("opt", id) && (yield* by(store.remove(yield* list, id)))) return { id, deleted: true as const }
-      return yield* Effect.fail(
-        problem("not_found", "This list has no such opt-out.", [
-          { path: "path.opt_out_id", message: "is no opt-out of this list" }
-        ])
-      )
-    })
-  }))
+      check: Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof OptOutCheckRequest.Type }) {
+        const checks = payload.values.map((value) => {
+          const read = readOptOut(value)
+          return { value, read, keys: read?.covering() ?? [] }
+        })
+        const keys = checks.flatMap((one) => one.keys)
+        const rows = new Map((yield* store.having(yield* list, keys)).map((row) => [nameOf(row), row]))
+        const items = checks.map(({ value, read, keys }) => {
+          const [row] = keys.flatMap((key) => rows.get(nameOf(key)) ?? [])
+          const { kind = null, digest = null } = read ?? {}
+          const { id: opt_out_id = null, created_at: since = null } = row ?? {}
+          return checkJson({ value, kind, digest, opted_out: row !== undefined, opt_out_id, since })
+        })
+        return { items }
+      }),
+
+      import: Effect.fnUntraced(function* ({ payload }: { readonly payload: string }) {
+        const read = yield* inSlices(csvLines(payload))
+        if (Result.isFailure(read)) return yield* refused("body", read.failure)
+        const rows = rowsOf(read.success)
+        if (rows.length === 0) return yield* refused("body", "has no rows: send a header line and at least one row")
+        const entries: Array<NewOptOut> = []
+        const wrong: Array<number> = []
+        for (const { row, text, hint, reason } of rows) {
+          const entry = readOptOut(text)
+          if (entry === null) wrong.push(row)
+          else entries.push({ ...entry, hint: entry.hint ?? (hint.slice(0, 200) || null), reason: reason || null })
+        }
+        return yield* add(entries, "import", wrong)
+      }),
+
+      export: () =>
+        Effect.map(list, (org_id) => {
+          const text = Stream.paginate("", (before: string) =>
+            Effect.map(store.list(org_id, before || null, exportedAtOnce), (rows) => {
+              const items = rows.map((row) => view(row))
+              const part = `${before === "" ? csvOf([exportedColumns]) : ""}${csvRows(exportedColumns, items)}`
+              const last = rows.length === exportedAtOnce ? rows.at(-1) : undefined
+              return [[Buffer.from(part)], last === undefined ? Option.none() : Option.some(last.id)] as const
+            })
+          )
+          return HttpServerResponse.stream(text, {
+            contentType: "text/csv; charset=utf-8",
+            headers: { "content-disposition": `attachment; filename="opt-outs.csv"` }
+          })
+        }),
+
+      remove: Effect.fnUntraced(function* ({ params }: { readonly params: { readonly opt_out_id: string } }) {
+        const id = params.opt_out_id
+        if (looksLike("opt", id) && (yield* by(store.remove(yield* list, id)))) return { id, deleted: true as const }
+        return yield* Effect.fail(
+          problem("not_found", "This list has no such opt-out.", [
+            { path: "path.opt_out_id", message: "is no opt-out of this list" }
+          ])
+        )
+      })
+    }
+  })
 
 export const OptOutsHandlers = HttpApiBuilder.group(
   Api,
