@@ -71,6 +71,14 @@ const client = <const Name extends string, Input, ContextInput, E, R>(
   command: Command.Command<Name, Input, ContextInput, E, R>
 ) => Command.provide(command, CliLayer)
 
+/** An operator's command works on the database that the settings name, also while no service runs. */
+const operator = async <const Name extends string, Input, ContextInput, E, R>(
+  command: Command.Command<Name, Input, ContextInput, E, R>
+) => {
+  const { OperatorLayer } = await import("./http/operator/OperatorLayer.ts")
+  return Command.provide(command, OperatorLayer.pipe(Layer.provideMerge(Layer.merge(Settings.layer, Screen.layer))))
+}
+
 /** Loads the commands when they are asked for, by their names. All of them together would take half of the time of a command. */
 const groups = {
   FIND: {
@@ -129,15 +137,10 @@ const groups = {
     serve: async () => Command.provideEffectDiscard(Command.provide(await serve(), Settings.layer), stopsWell),
     migrate: async () => Command.provide((await import("./http/upkeep/commands.ts")).migrate, Settings.layer),
     audit: async () => Command.provide((await import("./http/upkeep/commands.ts")).audit, Settings.layer),
-    catalog: async () => Command.provide((await import("./http/upkeep/commands.ts")).catalog, Settings.layer),
+    catalog: async () => operator((await import("./http/upkeep/commands.ts")).catalog),
     config: async () => (await import("./http/upkeep/commands.ts")).config,
-    providers: async () =>
-      Command.provide(
-        (await import("./http/upkeep/providers/commands.ts")).providers,
-        Layer.merge(Settings.layer, Screen.layer)
-      ),
-    admin: async () =>
-      Command.provide((await import("./http/upkeep/commands.ts")).admin, Layer.merge(Settings.layer, Screen.layer))
+    providers: async () => operator((await import("./http/upkeep/providers/commands.ts")).providers),
+    admin: async () => operator((await import("./http/upkeep/commands.ts")).admin)
   }
 }
 

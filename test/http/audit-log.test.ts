@@ -281,9 +281,12 @@ describe("operators", () => {
       JSON.parse(await admin("audit-log", "--action", "page.made", "--limit", String(limit), "--json"))
     const all = await shown(1_000)
     const objects = all.items.map(({ object }: { object: string }) => Number(object))
-    expect([objects, all.more]).toEqual([Array.from({ length: 450 }, (_, n) => 450 - n), false])
+    expect([objects, all.next_cursor]).toEqual([Array.from({ length: 450 }, (_, n) => 450 - n), null])
     const some = await shown(430)
-    expect([some.items.length, some.more]).toEqual([430, true])
+    expect(some.items).toEqual(all.items.slice(0, 430))
+    const rest = ["--cursor", some.next_cursor, "--all", "--json"]
+    const last = JSON.parse(await admin("audit-log", "--action", "page.made", ...rest))
+    expect(last).toEqual({ items: all.items.slice(430), next_cursor: null })
   })
 
   test("what concerns no organization is in the service's log only", async () => {

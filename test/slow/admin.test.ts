@@ -61,11 +61,13 @@ describe("beside a running service", () => {
             suspension: null
           }
         ],
-        more: false
+        next_cursor: null
       })
     }
     const first = await beside("orgs", "--limit", "1")
-    expect([first.out.trim().split("\n").length, first.err]).toEqual([2, expect.stringContaining("--limit")])
+    expect([first.out.trim().split("\n").length, first.err]).toEqual([2, expect.stringContaining("or --all")])
+    const second = await beside("orgs", "--limit", "1", "--cursor", /--cursor (\S+),/.exec(first.err)?.[1] ?? "")
+    expect(second.out).toContain(org.org_id)
     const none = await beside("orgs", "--search", "100%", "--json")
     expect(none.body.items).toEqual([])
     const wrong = await beside("orgs", "--limit", "0")
@@ -87,12 +89,12 @@ describe("beside a running service", () => {
     expect([again.code, again.body]).toEqual([
       0,
       {
-        status: "already_credited",
         org_id: to.org_id,
         type: "bonus",
         amount: "2.50",
         reference: "ticket-17",
         transaction_id: entry?.id,
+        already: true,
         balance: "3.50",
         available: "3.50"
       }
@@ -104,9 +106,9 @@ describe("beside a running service", () => {
     ])
     // The reference is this organization's and this kind's only.
     const refund = await beside("refund", to.org_id, "0.000001", "--note", "n", "--reference", "ticket-17", "--json")
-    expect([refund.body.status, refund.body.balance]).toEqual(["refunded", "3.500001"])
+    expect([refund.body.type, refund.body.already, refund.body.balance]).toEqual(["refund", false, "3.500001"])
     const another = await beside("credit", org.org_id, "2.50", "--note", "n", "--reference", "ticket-17", "--json")
-    expect([another.body.status, another.body.transaction_id === entry?.id]).toEqual(["credited", false])
+    expect([another.body.already, another.body.transaction_id === entry?.id]).toEqual([false, false])
     expect((await to.wallet()).balance).toBe("3.500001")
     await app.books()
   })
@@ -244,10 +246,7 @@ test.concurrent.if(dueToday(1))(
     const worker = await startApp({ role: "worker", beside: front })
     await until("the credits", to.wallet, ({ balance }) => balance === "4.50")
     const later = await admin(front.databaseUrl, ...args, "--json")
-    expect([later.code, later.body]).toEqual([
-      0,
-      expect.objectContaining({ status: "already_credited", balance: "4.50" })
-    ])
+    expect([later.code, later.body]).toEqual([0, expect.objectContaining({ already: true, balance: "4.50" })])
     expect(await to.ledger()).toHaveLength(2)
     await front.books()
     await worker.stop()
@@ -311,7 +310,7 @@ test("migrations shows the schema's version, and the background migrations of th
 
 test.concurrent("an empty database has nobody", async () => {
   const { code, body } = await admin(await freshDatabase(), "orgs", "--json")
-  expect([code, body]).toEqual([0, { items: [], more: false }])
+  expect([code, body]).toEqual([0, { items: [], next_cursor: null }])
 })
 
 describe("resources", () => {

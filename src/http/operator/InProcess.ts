@@ -1,12 +1,12 @@
 /**
- * Answers operations of the operator's API in this process, on the database of the settings, with or without a running service.
+ * Answers requests to the operator's API in this process, on the database of the settings, with or without a running service.
  *
  * The handlers are those of the console, so a command checks its input, writes the audit log and wakes lanes as the console does. The
  * operator is the user of the operating system. Only the group of operations that a command calls is loaded.
  */
-import { Clock, Effect, Layer, References, Schema, Stream } from "effect"
-import { HttpClient, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApi, HttpApiBuilder, HttpApiClient, type HttpApiGroup } from "effect/http-api"
+import { Clock, Effect, Layer, References, type Scope } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Lanes } from "../../actors/mailbox/Lanes.ts"
@@ -19,13 +19,12 @@ import { Storage } from "../../layers/Storage.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentOperator, OperatorAuth } from "../api/operator/OperatorAuth.ts"
 import { RequestChecks } from "../api/shapes/Common.ts"
-import type { RungateClient } from "../client/Rungate.ts"
-import { type PublicError, publicError, publicErrorIn } from "../api/shapes/PublicError.ts"
-import { type Ask, Client, type Method, requestFor } from "../cli/answers/Client.ts"
+import { type PublicError, publicErrorIn } from "../api/shapes/PublicError.ts"
+import { type Ask, type Method, requestFor } from "../cli/answers/Client.ts"
 import { failureFor } from "../cli/answers/problems.ts"
 import { CommandFailed } from "../cli/terminal/CommandFailed.ts"
 import { exits } from "../cli/terminal/exits.ts"
-import { malformed, MalformedLayer } from "../middleware/MalformedRequest.ts"
+import { MalformedLayer } from "../middleware/MalformedRequest.ts"
 import { operator } from "./database.ts"
 
 const HandlerServices = EventFeed.layer.pipe(
@@ -50,47 +49,49 @@ const NoRequestChecks = Layer.succeed(RequestChecks)((httpEffect) => httpEffect)
 
 const Needed = Layer.mergeAll(HandlerServices, OperatorHere, NoRequestChecks, MalformedLayer, HttpServer.layerServices)
 
-/** The group's operations, answered by its handlers. */
-const served = <G extends HttpApiGroup.Constraint>(
+/** The word after /v1/operator says the group. */
+const wordOf = (path: string) => path.split(/[/?]/)[3] ?? ""
+
+/** A group of operations, answered by its handlers, which are loaded with the first of its requests. */
+const served = <
+  G extends HttpApiGroup.Constraint & { readonly endpoints: Readonly<Record<string, { readonly path: string }>> }
+>(
   group: G,
-  handlers: Layer.Layer<HttpApiGroup.ToService<"rungate", G>, never, Layer.Success<typeof Needed> | Settings>
-) => HttpApiBuilder.layer(HttpApi.make("rungate").add(group)).pipe(Layer.provide(handlers), Layer.provide(Needed))
+  load: () => Promise<Layer.Layer<HttpApiGroup.ToService<"rungate", G>, never, Layer.Success<typeof Needed> | Settings>>
+) => {
+  const Handlers = Layer.unwrap(Effect.promise(load))
+  const Group = HttpApiBuilder.layer(HttpApi.make("rungate").add(group))
+  const Served = Group.pipe(Layer.provide(Handlers), Layer.provide(Needed))
+  return { words: Object.values(group.endpoints).map(({ path }) => wordOf(path)), Served }
+}
 
 const { groups } = Api
-const handlersOf = {
-  operatorOrganizations: () =>
-    import("../handlers/operator/Organizations.ts").then((loaded) =>
-      served(groups.operatorOrganizations, loaded.OperatorOrganizationsHandlers)
-    ),
-  operatorOutcomes: () =>
-    import("../handlers/operator/Outcomes.ts").then((loaded) =>
-      served(groups.operatorOutcomes, loaded.OperatorOutcomesHandlers)
-    ),
-  operatorDisputes: () =>
-    import("../handlers/operator/Disputes.ts").then((loaded) =>
-      served(groups.operatorDisputes, loaded.OperatorDisputesHandlers)
-    ),
-  operatorInvitations: () =>
-    import("../handlers/operator/Invitations.ts").then((loaded) =>
-      served(groups.operatorInvitations, loaded.OperatorInvitationsHandlers)
-    ),
-  operatorOptOuts: () =>
-    import("../handlers/accounts/OptOuts.ts").then((loaded) =>
-      served(groups.operatorOptOuts, loaded.OperatorOptOutsHandlers)
-    ),
-  operatorAuditLog: () =>
-    import("../handlers/operator/AuditLog.ts").then((loaded) =>
-      served(groups.operatorAuditLog, loaded.OperatorAuditLogHandlers)
-    ),
-  operatorCatalog: () =>
-    import("../handlers/operator/Catalog.ts").then((loaded) =>
-      served(groups.operatorCatalog, loaded.OperatorCatalogHandlers)
-    ),
-  operatorCredits: () =>
-    import("../handlers/operator/Credits.ts").then((loaded) =>
-      served(groups.operatorCredits, loaded.OperatorCreditsHandlers)
-    ),
-  operatorProviders: () =>
+const rooms = [
+  served(groups.operatorOrganizations, () =>
+    import("../handlers/operator/Organizations.ts").then((loaded) => loaded.OperatorOrganizationsHandlers)
+  ),
+  served(groups.operatorOutcomes, () =>
+    import("../handlers/operator/Outcomes.ts").then((loaded) => loaded.OperatorOutcomesHandlers)
+  ),
+  served(groups.operatorDisputes, () =>
+    import("../handlers/operator/Disputes.ts").then((loaded) => loaded.OperatorDisputesHandlers)
+  ),
+  served(groups.operatorInvitations, () =>
+    import("../handlers/operator/Invitations.ts").then((loaded) => loaded.OperatorInvitationsHandlers)
+  ),
+  served(groups.operatorOptOuts, () =>
+    import("../handlers/accounts/OptOuts.ts").then((loaded) => loaded.OperatorOptOutsHandlers)
+  ),
+  served(groups.operatorAuditLog, () =>
+    import("../handlers/operator/AuditLog.ts").then((loaded) => loaded.OperatorAuditLogHandlers)
+  ),
+  served(groups.operatorCatalog, () =>
+    import("../handlers/operator/Catalog.ts").then((loaded) => loaded.OperatorCatalogHandlers)
+  ),
+  served(groups.operatorCredits, () =>
+    import("../handlers/operator/Credits.ts").then((loaded) => loaded.OperatorCreditsHandlers)
+  ),
+  served(groups.operatorProviders, () =>
     Promise.all([
       import("../handlers/operator/Providers.ts"),
       import("../../layers/catalog/Catalog.ts"),
@@ -98,15 +99,12 @@ const handlersOf = {
       import("../../layers/executor/CostDrifts.ts"),
       import("../../layers/executor/Health.ts")
     ]).then(([loaded, { Catalog }, { Breakers }, { CostDrifts }, { Health }]) =>
-      served(
-        groups.operatorProviders,
-        loaded.OperatorProvidersHandlers.pipe(
-          Layer.provide([Catalog.layer, Breakers.layer, CostDrifts.layer, Health.layer])
-        )
+      loaded.OperatorProvidersHandlers.pipe(
+        Layer.provide([Catalog.layer, Breakers.layer, CostDrifts.layer, Health.layer])
       )
     )
-}
-export type OperatorGroup = keyof typeof handlersOf
+  )
+]
 
 const nobody = { url: "", key: null, source: null, missing: "" }
 /** Flags that are not named like the parameter of the query. */
@@ -128,57 +126,31 @@ const commandFailure = (refusal: PublicError): CommandFailed => {
   })
 }
 
-/** The command's error for an error of the API, or for input that the contract does not allow. */
-const failureOf = (error: unknown): CommandFailed => {
-  if (error instanceof CommandFailed) return error
-  const refusal = Schema.isSchemaError(error) ? malformed("Payload", error) : publicError(error)
-  if (refusal === null) throw error
-  return commandFailure(refusal)
-}
-
 /** Nothing listens there: requests stay in this process. */
 const baseUrl = "http://127.0.0.1"
 
-const httpOf = Effect.fnUntraced(function* (group: OperatorGroup) {
-  const Handlers = yield* Effect.promise(handlersOf[group])
-  const httpEffect = yield* HttpRouter.toHttpEffect(Handlers)
-  return HttpClient.make((request) =>
-    Effect.scoped(httpEffect).pipe(
-      Effect.map((response) => HttpServerResponse.toClientResponse(response, { request })),
-      Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromClientRequest(request)),
-      Effect.provideService(References.LogToStderr, true),
-      Effect.orDie
-    )
+/** Answers requests. The handlers of a group are made for its first one, and live as long as the command. */
+export const makeSend = Effect.gen(function* () {
+  const context = yield* Effect.context<Settings | Scope.Scope>()
+  const served = yield* Effect.forEach(rooms, ({ words, Served }) =>
+    Effect.map(Effect.cached(HttpRouter.toHttpEffect(Served)), (httpEffect) => ({ words, httpEffect }))
+  )
+  return Effect.fnUntraced(
+    function* (method: Method, path: string, ask: Ask = {}) {
+      const room = served.find(({ words }) => words.includes(wordOf(path)))
+      if (room === undefined) return yield* Effect.die(`No command of this process sends ${method} ${path}.`)
+      const request = requestFor(method, `${baseUrl}${path}`, ask)
+      const httpEffect = yield* Effect.provide(room.httpEffect, context)
+      const response = yield* Effect.scoped(httpEffect).pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromClientRequest(request)),
+        Effect.map((response) => HttpServerResponse.toClientResponse(response, { request }))
+      )
+      const text = yield* response.text
+      const refusal = response.status < 400 ? null : publicErrorIn(text)
+      if (refusal !== null) return yield* commandFailure(refusal)
+      return { status: response.status, headers: response.headers, text, request: { method, path } }
+    },
+    Effect.provideService(References.LogToStderr, true),
+    Effect.catch((error) => (error instanceof CommandFailed ? Effect.fail(error) : Effect.die(error)))
   )
 })
-
-/** Calls operations of one group. */
-export const inProcess = <G extends OperatorGroup, A, E, R>(
-  group: G,
-  use: (operations: RungateClient[G]) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function* () {
-    const client = yield* HttpApiClient.makeWith(Api, { httpClient: yield* httpOf(group), baseUrl })
-    return yield* use(client[group])
-  }).pipe(Effect.mapError(failureOf), Effect.scoped, Effect.provideService(References.LogToStderr, true))
-
-/** Sends the requests of commands to one group. */
-export const clientOf = (group: OperatorGroup) =>
-  Layer.effect(
-    Client,
-    Effect.gen(function* () {
-      const http = yield* httpOf(group)
-      const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
-        const response = yield* http.execute(requestFor(method, `${baseUrl}${path}`, ask))
-        const text = yield* response.text
-        const refusal = response.status < 400 ? null : publicErrorIn(text)
-        if (refusal !== null) return yield* commandFailure(refusal)
-        return { status: response.status, headers: response.headers, text, request: { method, path } }
-      })
-      return Client.of({
-        url: "",
-        events: () => Stream.empty,
-        send: (...request) => Effect.catchTag(send(...request), "HttpClientError", Effect.die)
-      })
-    })
-  ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))

@@ -11,7 +11,6 @@ import { text } from "../cli/terminal/flags.ts"
 import { bills, credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
-import { here } from "./here.ts"
 import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
 import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
@@ -97,10 +96,7 @@ export const operated = [
   unknown,
   resume,
   disputes,
-  here(
-    "operatorOptOuts",
-    optOutCommands(OperatorOptOutsApi.endpoints, "rungate admin opt-outs", "Whom no organization's run may contact")
-  ),
+  optOutCommands(OperatorOptOutsApi.endpoints, "rungate admin opt-outs", "Whom no organization's run may contact"),
   resources,
   Command.make("receipts").pipe(
     Command.withDescription("Manage the key that signs receipts"),

@@ -9,7 +9,6 @@ import { row, rowWith } from "../cli/answers/row.ts"
 import { linesOf } from "../cli/batches/BatchProgress.ts"
 import { optional, optionalArgument, text } from "../cli/terminal/flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { here } from "./here.ts"
 import { bad } from "./output.ts"
 
 const { endpoints } = OperatorCreditsApi
@@ -57,12 +56,9 @@ const refresh = row(endpoints.refresh, {
   show: said("A worker reads the accounts within seconds. See: rungate admin credits list")
 })
 
-export const credits = here(
-  "operatorCredits",
-  Command.make("credits").pipe(
-    Command.withDescription("Show and set what your accounts at providers have left"),
-    Command.withSubcommands([list, set, refresh])
-  )
+export const credits = Command.make("credits").pipe(
+  Command.withDescription("Show and set what your accounts at providers have left"),
+  Command.withSubcommands([list, set, refresh])
 )
 
 const amountIn = Schema.decodeUnknownOption(Usd)
@@ -125,7 +121,7 @@ const match = rowWith(
   }
 )
 
-export const bills = here(
-  "operatorCredits",
-  Command.make("bills").pipe(Command.withDescription("Check the bills of providers"), Command.withSubcommands([match]))
+export const bills = Command.make("bills").pipe(
+  Command.withDescription("Check the bills of providers"),
+  Command.withSubcommands([match])
 )

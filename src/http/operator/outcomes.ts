@@ -1,101 +1,80 @@
 /** `rungate admin unknown` and `disputes`: outcomes that the operator finds out or decides. */
-import { Console, Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
 import { OperatorDispute } from "../../schema/nouns/Dispute.ts"
 import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
+import { OperatorDisputesApi } from "../api/operator/Disputes.ts"
+import { OperatorOutcomesApi } from "../api/operator/Outcomes.ts"
+import { drawn, listed } from "../cli/answers/draw.ts"
+import { row, rowWith } from "../cli/answers/row.ts"
 import { boolean, text } from "../cli/terminal/flags.ts"
-import { ask, list, setOnly } from "./ask.ts"
-import { json, limitOf } from "./flags.ts"
-import { bad, print, when } from "./output.ts"
+import { bad, when } from "./output.ts"
 
-const org = text("org", "only runs of this organization")
-const limit = limitOf("runs", 50)
-const runId = (command: string) =>
-  Argument.String("run_id").pipe(Argument.withDescription(`run id, as admin ${command} lists it`))
+const { endpoints: outcomes } = OperatorOutcomesApi
+const { endpoints: disputed } = OperatorDisputesApi
 
-const resolve = Command.make(
-  "resolve",
+const org_id = text("org", "only runs of this organization")
+/** `--all` lists what is done too, so these lists have no flag for all pages. */
+const all = (description: string) => boolean("all", description).pipe(Flag.map((all) => (all ? "true" : null)))
+const limited = { lists: "limited", items: "runs" } as const
+const more = "a higher --limit"
+
+const resolve = rowWith(
+  outcomes.resolve,
   {
-    run_id: runId("unknown"),
     delivered: boolean("delivered", "the provider executed the call"),
-    not_delivered: boolean("not-delivered", "the provider did not execute the call"),
-    note: Flag.String("note").pipe(Flag.withDescription("how you found out")),
-    json
+    not_delivered: boolean("not-delivered", "the provider did not execute the call")
   },
-  Effect.fnUntraced(function* ({ run_id, delivered, not_delivered, note, json }) {
-    if (delivered === not_delivered) return yield* bad("Give exactly one of --delivered and --not-delivered.")
-    const payload = { finding: delivered ? "delivered" : "not_delivered", note } as const
-    const row = yield* ask("operatorOutcomes", (outcomes) => outcomes.resolve({ params: { run_id }, payload }))
-    yield* json
-      ? print(row)
-      : Console.log(`recorded: ${run_id} of ${row.org_id} was ${row.finding} (${when(row.found_at)}); no money moved`)
-  })
-).pipe(
-  Command.withDescription("Record the outcome of a call. The run's hints show it to the organization; no money moves")
+  ({ delivered, not_delivered }) =>
+    delivered === not_delivered
+      ? bad("Give exactly one of --delivered and --not-delivered.")
+      : Effect.succeed({ finding: delivered ? "delivered" : "not_delivered" }),
+  {
+    about: "Record the outcome of a call. The run's hints show it to the organization; no money moves",
+    fields: { run_id: "run id, as admin unknown lists it", note: "how you found out", finding: false },
+    show: drawn(UnknownOutcome, ({ run_id, org_id, finding, found_at }) => [
+      `recorded: ${run_id} of ${org_id} was ${finding} (${when(found_at)}); no money moved`
+    ])
+  }
 )
 
-export const unknown = Command.make(
-  "unknown",
-  { org, all: boolean("all", "include resolved ones"), limit, json },
-  ({ org, all, ...shown }) =>
-    list(
-      "operatorOutcomes",
-      shown,
-      (outcomes, page) =>
-        outcomes.list({ query: { ...page, ...setOnly({ org_id: org }), resolved: all ? "true" : "false" } }),
-      {
-        none: "No call has an unknown outcome.",
-        noun: UnknownOutcome,
-        more: "More calls exist. Raise --limit",
-        next: 'The service checks calls with a next look-up by itself. Check the others in the provider\'s account, then run: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
-      }
-    )
-).pipe(Command.withDescription("List calls with an unknown outcome, newest first"), Command.withSubcommands([resolve]))
+export const unknown = row(outcomes.list, {
+  ...limited,
+  about: "List calls with an unknown outcome, newest first",
+  fields: { org_id, resolved: all("include resolved ones") },
+  show: listed(UnknownOutcome, "No call has an unknown outcome.", undefined, {
+    more,
+    next: 'The service checks calls with a next look-up by itself. Check the others in the provider\'s account, then run: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
+  })
+}).pipe(Command.withSubcommands([resolve]))
 
 /** A table cell. `--json` shows the whole text. */
 const cellLengthMax = 60
 const cell = (given: string | null) =>
   given !== null && given.length > cellLengthMax ? `${given.slice(0, cellLengthMax - 1)}…` : given
 
-const deciding = (decision: "accept" | "refuse", description: string) =>
-  Command.make(
-    decision,
-    {
-      run_id: runId("disputes"),
-      note: Flag.String("note").pipe(Flag.withDescription("reason; the organization sees it in its dispute")),
-      json
-    },
-    Effect.fnUntraced(function* ({ run_id, note, json }) {
-      const row = yield* ask("operatorDisputes", (disputes) =>
-        disputes[decision]({ params: { run_id }, payload: { note } })
-      )
-      yield* json
-        ? print(row)
-        : Console.log(`${row.state}: ${row.run_id} of ${row.org_id}, refund ${row.refund ?? "0.00"} USD`)
-    })
-  ).pipe(Command.withDescription(description))
+const deciding = (operation: typeof disputed.accept | typeof disputed.refuse, about: string) =>
+  row(operation, {
+    about,
+    fields: { run_id: "run id, as admin disputes lists it", note: "reason; the organization sees it in its dispute" },
+    show: drawn(OperatorDispute, ({ state, run_id, org_id, refund }) => [
+      `${state}: ${run_id} of ${org_id}, refund ${refund ?? "0.00"} USD`
+    ])
+  })
 
-export const disputes = Command.make(
-  "disputes",
-  { org, all: boolean("all", "include those that were decided"), limit, json },
-  ({ org, all, ...shown }) =>
-    list(
-      "operatorDisputes",
-      shown,
-      (disputes, page) =>
-        disputes.list({ query: { ...page, ...setOnly({ org_id: org }), decided: all ? "true" : "false" } }),
-      {
-        none: all ? "There is no dispute." : "No dispute waits for a decision.",
-        noun: OperatorDispute,
-        cells: { evidence: (row) => cell(row.evidence), note: (row) => cell(row.note) },
-        more: "More disputes exist. Raise --limit",
-        next: 'Decide one with: rungate admin disputes accept|refuse <run_id> --note "…"'
-      }
-    )
-).pipe(
-  Command.withDescription("List disputes of the outcome warranty that wait for your decision, oldest first"),
+export const disputes = row(disputed.list, {
+  ...limited,
+  about: "List disputes of the outcome warranty that wait for your decision, oldest first",
+  fields: { org_id, decided: all("include those that were decided") },
+  show: listed(
+    OperatorDispute,
+    "There are no such disputes.",
+    { evidence: (row) => cell(row.evidence), note: (row) => cell(row.note) },
+    { more, next: 'Decide one with: rungate admin disputes accept|refuse <run_id> --note "…"' }
+  )
+}).pipe(
   Command.withSubcommands([
-    deciding("accept", "Refund a disputed run, within RUNGATE_WARRANTY_SHARE"),
-    deciding("refuse", "Refuse a dispute. A bounce that a provider confirms later is refunded all the same")
+    deciding(disputed.accept, "Refund a disputed run, within RUNGATE_WARRANTY_SHARE"),
+    deciding(disputed.refuse, "Refuse a dispute. A bounce that a provider confirms later is refunded all the same")
   ])
 )

@@ -1,6 +1,5 @@
 /** How the operator's commands print: data goes to stdout, messages to stderr. Tables stay tables in files and pipes, because operators read them there. */
-import { Console, type Schema } from "effect"
-import { type Cells, nounColumns } from "../cli/answers/draw.ts"
+import { Console } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { table as fittedTable } from "../cli/terminal/table.ts"
@@ -22,10 +21,6 @@ export const table = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): Rea
     Number.POSITIVE_INFINITY,
     (line) => line
   )
-
-/** A list of a noun, with its columns and times to the second. */
-export const nounTable = <A, I>(noun: Schema.Codec<A, I>, rows: ReadonlyArray<I>, cells: Cells<I> = {}) =>
-  fittedTable(rows, nounColumns(noun, cells, 0, utcOf), Number.POSITIVE_INFINITY, (line) => line)
 
 interface Violation {
   readonly equation: string

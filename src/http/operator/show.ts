@@ -1,32 +1,24 @@
 /** `rungate admin show`: the full state of one organization, and whether its books add up. */
-import { Console, Effect, type Schema } from "effect"
+import { Clock, Console, Effect, type Schema } from "effect"
 import { Command } from "effect/cli"
 import {
   KeyOfOrganization,
   OpenRun,
-  type OperatorOrganizationDetail,
+  OperatorOrganizationDetail,
   Person
 } from "../../schema/nouns/operator/Organization.ts"
 import { Payment } from "../../schema/nouns/operator/Payment.ts"
-import { Transaction } from "../../schema/nouns/Wallet.ts"
-import type { WalletAudit } from "../api/Wallet.ts"
-import type { Cells } from "../cli/answers/draw.ts"
+import { Transaction, WalletAudit } from "../../schema/nouns/Wallet.ts"
+import { OperatorOrganizationsApi } from "../api/operator/Organizations.ts"
+import { type Cells, nounTable, type Shown } from "../cli/answers/draw.ts"
+import { ask } from "../cli/answers/operation.ts"
 import { fail } from "../cli/terminal/exits.ts"
-import { ask } from "./ask.ts"
+import { Screen } from "../cli/terminal/Screen.ts"
 import { json, organizationId } from "./flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { nounTable, print, violationLines, when } from "./output.ts"
+import { print, violationLines, when } from "./output.ts"
 
-const section = <A, I>(
-  title: string,
-  noun: Schema.Codec<A, I>,
-  rows: ReadonlyArray<I>,
-  cells: Cells<I> = {}
-): ReadonlyArray<string> =>
-  rows.length === 0
-    ? ["", `${title}: none`]
-    : ["", `${title}:`, ...nounTable(noun, rows, cells).map((line) => `  ${line}`)]
-
+const { endpoints } = OperatorOrganizationsApi
 type Detail = typeof OperatorOrganizationDetail.Encoded
 
 const autoLine = (auto: Detail["auto_topup"]) => {
@@ -43,8 +35,16 @@ const suspensionLines = ({ org_id, suspension }: Detail): ReadonlyArray<string> 
         ...suspension.violations.map((one) => harmless(`  ${one}`))
       ]
 
-const linesOf = (detail: Detail, { violations }: typeof WalletAudit.Type): ReadonlyArray<string> => {
+const linesOf = (
+  detail: Detail,
+  { violations }: typeof WalletAudit.Encoded,
+  paper: Pick<Shown, "screen" | "now">
+): ReadonlyArray<string> => {
   const { org_id, guard, losses, unknown_outcomes: unknown } = detail
+  const section = <A, I>(title: string, noun: Schema.Codec<A, I>, rows: ReadonlyArray<I>, cells: Cells<I> = {}) =>
+    rows.length === 0
+      ? ["", `${title}: none`]
+      : ["", `${title}:`, ...nounTable(noun, rows, paper, cells).map((line) => `  ${line}`)]
   return [
     `${org_id}  ${harmless(detail.name)}  (created ${when(detail.created_at)})`,
     `wallet: balance ${detail.balance}, reserved ${detail.reserved}, available ${detail.available} USD`,
@@ -72,13 +72,13 @@ export const show = Command.make(
   { org_id: organizationId, json },
   Effect.fnUntraced(function* ({ org_id, json }) {
     const params = { org_id }
-    const { detail, audit } = yield* ask("operatorOrganizations", (organizations) =>
-      Effect.all({ detail: organizations.get({ params }), audit: organizations.audit({ params }) })
-    )
+    const detail = yield* ask(endpoints.get, { params }, OperatorOrganizationDetail)
+    const audit = yield* ask(endpoints.audit, { params }, WalletAudit)
     const { adds_up, violations } = audit
+    const [screen, now] = [yield* Screen, yield* Clock.currentTimeMillis]
     yield* json
       ? print({ ...detail, books: { add_up: adds_up, violations } })
-      : Console.log(linesOf(detail, audit).join("\n"))
+      : Console.log(linesOf(detail, audit, { screen, now }).join("\n"))
     if (!adds_up) return yield* fail("failed", `The books of ${org_id} do not add up. See the violations above.`)
   })
 ).pipe(

@@ -2,11 +2,13 @@
  * The operator's commands for the installation as a whole: its settings, database, books and catalog. Their handlers work on the database,
  * with the settings of the service, and are loaded on demand.
  */
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { OperatorCatalogApi, ResetImport } from "../api/operator/Catalog.ts"
+import { drawn } from "../cli/answers/draw.ts"
+import { row } from "../cli/answers/row.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { boolean, text, yes } from "../cli/terminal/flags.ts"
-import { ask } from "../operator/ask.ts"
 import { cellCommands } from "../operator/cells.ts"
 import { operated } from "../operator/commands.ts"
 import { json, organizationId } from "../operator/flags.ts"
@@ -95,18 +97,15 @@ const importCommand = Command.make(
     )
 ).pipe(Command.withDescription("Import a provider's raw endpoints: shows the changes and applies all of them or none"))
 
-const reset = Command.make(
-  "reset",
-  { provider: Argument.String("provider") },
-  Effect.fnUntraced(function* ({ provider }) {
-    const { reset } = yield* ask("operatorCatalog", (imports) => imports.reset({ params: { provider } }))
-    yield* Console.log(
-      reset
-        ? `${provider}: deleted the import; the shipped catalog is used`
-        : `${provider}: there is no import, so nothing was changed`
-    )
-  })
-).pipe(Command.withDescription("Delete a provider's import and use the shipped catalog"))
+const reset = row(OperatorCatalogApi.endpoints.reset, {
+  name: "reset",
+  about: "Delete a provider's import and use the shipped catalog",
+  show: drawn(ResetImport, ({ provider, reset }) => [
+    reset
+      ? `${provider}: deleted the import; the shipped catalog is used`
+      : `${provider}: there is no import, so nothing was changed`
+  ])
+})
 
 export const catalog = Command.make("catalog").pipe(
   Command.withDescription("Manage the catalog of raw endpoints"),

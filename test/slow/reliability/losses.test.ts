@@ -152,15 +152,19 @@ describe("a run whose measured cost exceeds its charge", () => {
       { provider: "dataforseo", reason: "clipped_by_hold", runs: 1, loss: own.body.items[0].loss }
     ])
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
-    expect((await admin("losses", "--since", tomorrow, "--json")).body).toEqual({ items: [], totals: [], more: false })
+    expect((await admin("losses", "--since", tomorrow, "--json")).body).toEqual({
+      items: [],
+      totals: [],
+      next_cursor: null
+    })
     expect((await admin("losses", "--since", "2026-01-01", "--limit", "2", "--json")).body).toMatchObject({
       items: [{ org_id: other.org_id }, { org_id: org.org_id }],
-      more: true
+      next_cursor: expect.any(String)
     })
     const text = await admin("losses", "--limit", "1")
     expect(text.out).toMatch(/^WHEN +RUN +ORGANIZATION +OF +PROVIDER +CHARGED +COST +LOSS +REASON\n/)
     expect(text.out.trim().split("\n").at(-1)).toMatch(/^7 runs lost \d\.\d+ USD\.$/)
-    expect(text.err).toContain("--limit")
+    expect(text.err).toContain("or --all")
     for (const [flag, value] of [
       ["--since", "yesterday"],
       ["--since", "2026-13-40"],

@@ -268,7 +268,7 @@ describe("what is known of it afterwards", () => {
       found_at: null,
       next_look: expect.any(String)
     }
-    expect((await mine()).body).toEqual({ items: [listed], more: false })
+    expect((await mine()).body).toEqual({ items: [listed], next_cursor: null })
     const text = await admin("--org", org.org_id)
     expect(text.out).toMatch(
       /^WHEN +RUN +ORGANIZATION +PROVIDER +OF +WHY +JOB AT THE PROVIDER +FINDING +NEXT LOOK-UP\n/

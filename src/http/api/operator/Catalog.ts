@@ -49,6 +49,8 @@ export const CatalogImport = Schema.Struct({
   applied: Schema.Boolean
 }).annotate({ identifier: "CatalogImport" })
 
+export const ResetImport = Schema.Struct({ provider, reset: Schema.Boolean })
+
 export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
   .add(
     HttpApiEndpoint.post("import", "/operator/catalog/imports", {
@@ -63,7 +65,7 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
     ),
     HttpApiEndpoint.delete("reset", "/operator/catalog/imports/:provider", {
       params: { provider: Schema.String },
-      success: Schema.Struct({ provider, reset: Schema.Boolean })
+      success: ResetImport
     }).annotateMerge(
       forOperators(
         "Delete a provider's import",

@@ -34,7 +34,7 @@ const CreditRequest = Schema.Struct({
   .annotate({ identifier: "OperatorCreditRequest" })
   .pipe(withExample({ type: "refund", amount: "5.00", note: "Two runs failed on our side.", reference: "ticket-1842" }))
 
-const Resumed = Schema.Struct({
+export const ResumedWallet = Schema.Struct({
   org_id,
   suspended: Schema.Literal(false),
   already: Schema.Boolean.annotate({ description: "True if the wallet was not suspended, so nothing was changed." })
@@ -105,7 +105,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
     ),
     HttpApiEndpoint.post("resume", "/operator/organizations/:org_id/resume", {
       params: one,
-      success: Resumed,
+      success: ResumedWallet,
       error: [Wire.not_found, Wire.wallet_suspended]
     }).annotateMerge(
       forOperators(

@@ -109,18 +109,38 @@ export const nounTable = <A, I>(
   // What has no width is no terminal, and is read later.
   tableLines(rows, nounColumns(noun, cells, now, Number.isFinite(paper.screen.width) ? undefined : utcOf), paper)
 
-/** A table of the items of a list. `empty` is shown if there are none. */
+/** What stands beside the table of a list. */
+interface Beside {
+  /** Lines below it, of the members of the answer that are no items. */
+  readonly foot?: (text: string, shown: Shown) => Lines
+  /** What to do with what is listed, on stderr. */
+  readonly next?: string
+  /** The flag that lists more, besides --cursor. */
+  readonly more?: string
+}
+
+/** A table of the items of a list. `empty` is shown if there are none. How to see the rest is said on stderr, so that a file has rows only. */
 export const listed =
-  <A, I>(noun: Schema.Codec<A, I>, empty: string, cells: Cells<I> = {}): Show =>
-  (answer, shown) => {
-    const page = pageOf(noun)
-    return drawnList(page, ({ items, next_cursor }) => {
-      if (items.length === 0) return [empty]
-      const rows = nounTable(noun, items, shown, cells)
-      const more = `More: --cursor ${next_cursor}, or --all`
-      return next_cursor === null ? rows : [...rows, shown.screen.paint("dim", more)]
-    })(answer, shown, null)
-  }
+  <A, I>(
+    noun: Schema.Codec<A, I>,
+    empty: string,
+    cells: Cells<I> = {},
+    { foot = () => [], next, more = "--all" }: Beside = {}
+  ): Show =>
+  (answer, shown) =>
+    Effect.gen(function* () {
+      const page = pageOf(noun)
+      yield* drawnList(page, ({ items }) =>
+        items.length === 0 ? [empty] : [...nounTable(noun, items, shown, cells), ...foot(answer.text, shown)]
+      )(answer, shown, null)
+      const { items = [], next_cursor = null } = wire(page, answer.text) ?? {}
+      if (next_cursor !== null) yield* aside(shown, `More: --cursor ${next_cursor}, or ${more}`)
+      if (next !== undefined && items.length > 0) yield* aside(shown, next)
+    })
+
+/** A sentence on stderr, where an answer is drawn. */
+export const aside = (shown: Shown, sentence: string) =>
+  formatOf(shown.screen, shown) === "table" ? shown.screen.say(sentence, "dim") : Effect.void
 
 /** The lines of one thing. */
 export const drawn =

@@ -1,4 +1,4 @@
-/** Paginated lists: one page unchanged, or all pages as one list. */
+/** Paginated lists: one page unchanged, or several pages as one list. */
 import { Effect, type Redacted } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { type Answer, type Ask, Client } from "./Client.ts"
@@ -21,13 +21,12 @@ const limit = Flag.Int("limit")
 /** The flags of a list; `items` names them in the help. As CSV a list has no pages, unless they are asked for. */
 export const pageFlags = (items: string, csv = false) => ({
   limit: csv
-    ? optional(limit.pipe(Flag.withDescription(`${items} per page, 1 to 200; default: 50, with --csv up to 10,000`)))
-    : limit.pipe(Flag.withDescription(`${items} per page, 1 to 200`), Flag.withDefault(limitDefault)),
-  cursor: text("cursor", "next_cursor of the previous page"),
-  all
+    ? optional(limit.pipe(Flag.withDescription(`${items} to list; default: 50, with --csv up to 10,000`)))
+    : limit.pipe(Flag.withDescription(`${items} to list`), Flag.withDefault(limitDefault)),
+  cursor: text("cursor", "next_cursor of the list before")
 })
 
-type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>>
+type Page = Command.Command.Config.Infer<ReturnType<typeof pageFlags>> & { readonly all?: boolean }
 
 const withQuery = (path: string, query: Readonly<Record<string, string | number | null>>): string => {
   const [plain = path, queryText] = path.split("?", 2)
@@ -46,23 +45,27 @@ const othersOf = (text: string): string => {
     .join("")
 }
 
-/** All items in the shape of one page. The first page with an error status is returned instead. */
+/** All items, or the first `most`, in the shape of one page. The first page with an error status is returned instead. */
 export const allPages = Effect.fnUntraced(function* (
   path: string,
-  read: (path: string) => ReturnType<(typeof Client)["Service"]["send"]>
+  read: (path: string) => ReturnType<(typeof Client)["Service"]["send"]>,
+  most = Number.POSITIVE_INFINITY
 ) {
   const items: Array<string> = []
   let cursor: string | null = null
   for (;;) {
-    const answer: Answer = yield* read(withQuery(path, { cursor }))
+    const left = most - items.length
+    const answer: Answer = yield* read(withQuery(path, { cursor, limit: left < pageMost ? left : null }))
     if (answer.status >= 400) return answer
     const page = pageOf(answer.text)
     items.push(...page.items)
-    // Stop when the cursor repeats, or the loop would never end.
-    if (page.next === null || page.next === cursor) {
-      return { ...answer, text: `{"items":[${items.join(",")}],"next_cursor":null${othersOf(answer.text)}}` }
+    // A cursor that repeats ends the list, or the loop would never end.
+    const next: string | null = page.next === cursor ? null : page.next
+    if (next === null || items.length >= most) {
+      const rest = `"next_cursor":${JSON.stringify(next)}${othersOf(answer.text)}`
+      return { ...answer, text: `{"items":[${items.join(",")}],${rest}}` }
     }
-    cursor = page.next
+    cursor = next
   }
 })
 
@@ -72,13 +75,13 @@ export const readAll = <E extends Operation>(operation: E, request: RequestOf<E>
     allPages(withQuery(requestOf(operation, request).path, { limit: pageMost }), (path) => send("GET", path, how))
   )
 
-/** GET of a list: one page, or all with --all. `token` replaces the key, for lists that need a session. */
+/** GET of a list: as many items as --limit says, or all with --all. `token` replaces the key, for lists that need a session. */
 export const readList = Effect.fnUntraced(function* (path: string, given: Page, token?: Redacted.Redacted) {
   const { send } = yield* Client
   const read = (one: string) => send("GET", one, token === undefined ? {} : { token })
-  return given.all
-    ? yield* allPages(withQuery(path, { limit: String(pageMost), cursor: given.cursor }), read)
-    : yield* read(withQuery(path, { limit: String(given.limit ?? limitDefault), cursor: given.cursor }))
+  const most = given.all === true ? Number.POSITIVE_INFINITY : (given.limit ?? limitDefault)
+  const first = withQuery(path, { limit: Math.min(most, pageMost), cursor: given.cursor })
+  return most <= pageMost ? yield* read(first) : yield* allPages(first, read, most)
 })
 
 /** Prints a list as the CSV of the API, and says on stderr when rows are left. */

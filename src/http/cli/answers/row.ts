@@ -2,7 +2,7 @@
  * A command as a row: its flags, its request and its help come from an operation of the contract. The row says what the contract can't:
  * words for a person, what needs a confirmation, and how the answer looks at a terminal.
  */
-import { Clock, Context, Effect, Option } from "effect"
+import { Clock, Context, Effect, Option, type Stdio } from "effect"
 import { Command } from "effect/cli"
 import { OpenApi } from "effect/http-api"
 import { CommandName, type KeyUse, Rights } from "../../api/shapes/Common.ts"
@@ -23,10 +23,10 @@ import {
   typedOf,
   type Wire
 } from "./operation.ts"
-import { pageFlags, readList, showCsv } from "./pages.ts"
+import { all as allFlag, pageFlags, readList, showCsv } from "./pages.ts"
 import { json, jsonl } from "./show.ts"
 
-type Needs = Client | Credentials | Screen
+type Needs = Client | Credentials | Screen | Stdio.Stdio
 /** They have flags of their own (pages.ts). */
 const paging = ["limit", "cursor"]
 
@@ -74,8 +74,8 @@ export interface Row<E extends Operation, Flags = unknown> {
   readonly once?: true
   /** What a page has, where the path does not say it. */
   readonly items?: string
-  /** `items`: a list without pages. `whole`: all pages at once. Others have pages if the operation has. */
-  readonly lists?: "items" | "whole"
+  /** `items`: a list without pages. `whole`: all pages at once. `limited`: no --all. Others have pages if the operation has. */
+  readonly lists?: "items" | "whole" | "limited"
   /** The list is answered as CSV too. */
   readonly csv?: true
   readonly show: Show<Flags>
@@ -160,7 +160,7 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   const group = words.slice(0, -1).join(" ")
   const all = fieldsOf(operation)
   const hasPages = all.some((field) => field.name === "cursor")
-  const isPaged = hasPages && lists === undefined
+  const isPaged = hasPages && (lists === undefined || lists === "limited")
   const command = Command.make(
     name,
     {
@@ -171,12 +171,22 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
       ),
       flags,
       ...(isPaged ? { page: pageFlags(row.items ?? itemsOf(operation.path), row.csv) } : {}),
+      ...(isPaged && lists === undefined ? { all: allFlag } : {}),
       ...(confirm === undefined ? {} : { yes }),
       ...(row.csv === undefined ? {} : { csv: boolean("csv", "print CSV with a header line") }),
       json,
       ...(isPaged || lists !== undefined ? { jsonl } : {})
     },
-    Effect.fnUntraced(function* ({ fields: typed, flags, page, csv = false, jsonl = false, yes = false, json }) {
+    Effect.fnUntraced(function* ({
+      fields: typed,
+      flags,
+      page,
+      all: isWhole = false,
+      csv = false,
+      jsonl = false,
+      yes = false,
+      json
+    }) {
       const screen = yield* Screen
       const now = yield* Clock.currentTimeMillis
       const typedFields = present(typed)
@@ -195,7 +205,7 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
       const ask = (other: Pick<Ask, "token">) => send(operation, parts, { ...how, ...other })
       const answer =
         page !== undefined
-          ? yield* readList(path, page, session.token)
+          ? yield* readList(path, { ...page, all: isWhole }, session.token)
           : lists === "whole"
             ? yield* readList(path, { limit: null, cursor: null, all: true })
             : yield* personal.includes(keys) ? asPerson(ask) : ask({})

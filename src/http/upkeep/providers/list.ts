@@ -4,8 +4,9 @@
  * It reads the settings of this shell and the database. Start the service with the same settings.
  */
 import { Console, Effect } from "effect"
-import type { OperatorProvider, OperatorProviders } from "../../../schema/nouns/operator/Provider.ts"
-import { ask } from "../../operator/ask.ts"
+import { type OperatorProvider, OperatorProviders } from "../../../schema/nouns/operator/Provider.ts"
+import { OperatorProvidersApi } from "../../api/operator/Providers.ts"
+import { ask } from "../../cli/answers/operation.ts"
 import { harmless } from "../../cli/terminal/text.ts"
 import { print, table } from "../../operator/output.ts"
 import { capabilityCount, missingLines } from "../../../layers/catalog/ProviderReadiness.ts"
@@ -52,7 +53,7 @@ const driftLine = ({ provider, capability, expected, measured, run_id }: Answer[
 export const listProviders = (json: boolean) =>
   Effect.gen(function* () {
     // What a service leaves alone is known in its own processes only.
-    const { paused: _paused, ...answer } = yield* ask("operatorProviders", (operations) => operations.list())
+    const { paused: _paused, ...answer } = yield* ask(OperatorProvidersApi.endpoints.list, {}, OperatorProviders)
     const { capabilities, providers, cost_drifts } = answer
     const { mode, names } = yield* Settings
     const warnings = unknownSettings(names, parties).filter((line) => line.startsWith("RUNGATE_PROVIDER_"))
