@@ -27,7 +27,7 @@ const withoutOperators: BunPlugin = {
     build.onLoad(
       {
         filter:
-          /[/\\]src[/\\](serve|http[/\\](operator[/\\](InProcess|resources)|upkeep[/\\](audit|backup|catalog|migrate|move|reindex|reload)))\.ts$/
+          /[/\\]src[/\\](serve|http[/\\](operator[/\\](InProcess|resources)|upkeep[/\\](audit|backup|catalog|migrate|move|moveCell|reindex|reload)))\.ts$/
       },
       () => ({
         contents: 'throw new Error("This command runs from the package: rungate, or node scripts/rungate.mjs")',

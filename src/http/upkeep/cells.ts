@@ -1,67 +1,68 @@
-/** Handler of `rungate admin cells move`. Loaded on demand. */
-import { Console, Duration, Effect, Layer, References } from "effect"
-import { SqlClient } from "effect/sql"
-import { Directory } from "../../layers/accounts/Directory.ts"
-import { moveOrganization } from "../../layers/cells/moveOrganization.ts"
-import { CrashPoints } from "../../layers/platform/CrashPoint.ts"
-import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
-import { DatabaseLayer } from "../../layers/postgres/Database.ts"
-import { cellForm } from "../../schema/accounts/TokenText.ts"
-import { looksLike } from "../../schema/Ids.ts"
-import { consent } from "../cli/terminal/consent.ts"
-import { fail } from "../cli/terminal/exits.ts"
+/** `rungate admin cells`: the directory of the cells of a service, and moves between them. The handlers are loaded on demand. */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { boolean, yes } from "../cli/terminal/flags.ts"
+import { json, organizationId } from "../operator/flags.ts"
 
-export interface CellMoveFlags {
-  readonly org_id: string
-  readonly to: string
-  readonly database: string
-  readonly schema: string
-  readonly wait: number
-  readonly yes: boolean
-}
+const directory = Effect.promise(() => import("./cellDirectory.ts"))
 
-/** The other cell's database, with the other settings as they are. Fresh, because the layer of this one is built already. */
-const databaseOf = (url: string, schema: string) =>
-  Layer.fresh(DatabaseLayer).pipe(
-    Layer.provide(
-      Settings.layerFrom({
-        ...processEnvironment()().variables,
-        DATABASE_URL: url,
-        DATABASE_DIRECT_URL: "",
-        RUNGATE_DATABASE_SCHEMA: schema
-      })
+const add = Command.make(
+  "add",
+  {
+    url: Flag.String("url").pipe(
+      Flag.withDescription("address at which the other cells reach this one, such as http://10.0.1.1:8787")
+    ),
+    full: boolean("full", "new e-mail addresses get their accounts in other cells"),
+    json
+  },
+  ({ url, full, json }) => Effect.flatMap(directory, (loaded) => loaded.add(url, !full, json))
+).pipe(
+  Command.withDescription("Add this cell and its accounts to the directory; again after a change, or to repair it")
+)
+
+const list = Command.make("list", { json }, ({ json }) =>
+  Effect.flatMap(directory, (loaded) => loaded.list(json))
+).pipe(Command.withDescription("List the cells, and how many e-mail addresses have their account in each"))
+
+const moved = Command.make("moved", {}, () => Effect.flatMap(directory, (loaded) => loaded.moved)).pipe(
+  Command.withDescription("Print the router's map of organizations that have moved (moved.map)")
+)
+
+/** Seconds. Longer than nearly all runs take. */
+const waitDefault = 60
+
+const move = Command.make(
+  "move",
+  {
+    org_id: organizationId,
+    to: Flag.String("to").pipe(Flag.withDescription("name of the other cell (RUNGATE_CELL)")),
+    database: Flag.String("database").pipe(Flag.withDescription("address of its database: postgres://…")),
+    schema: Flag.String("schema").pipe(
+      Flag.withDescription("schema of its tables (RUNGATE_DATABASE_SCHEMA there)"),
+      Flag.withDefault("")
+    ),
+    wait: Flag.Int("wait").pipe(
+      Flag.withDescription("seconds to wait for open runs; then the move is undone"),
+      Flag.filter(
+        (seconds) => seconds >= 1 && seconds <= 3_600,
+        (seconds) => `--wait must be from 1 to 3600, not ${seconds}`
+      ),
+      Flag.withDefault(waitDefault)
+    ),
+    yes
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./moveCell.ts")),
+      (loaded) => loaded.moveCell(given)
     )
+).pipe(
+  Command.withDescription(
+    "Move an organization to another cell while both serve; run it again after an interruption, which finishes or undoes it"
   )
+)
 
-export const moveCell = ({ org_id, to, database, schema, wait, yes }: CellMoveFlags) =>
-  Effect.gen(function* () {
-    const { cell } = yield* Settings
-    const { cells } = yield* Directory
-    if (!cellForm.test(to)) return yield* fail("usage", `"${to}" is not the name of a cell (RUNGATE_CELL there).`)
-    if (!looksLike("org", org_id)) return yield* fail("usage", `"${org_id}" is not an organization's id.`)
-    if (!/^postgres(ql)?:\/\//.test(database) || !URL.canParse(database))
-      return yield* fail("usage", "--database must be an address such as postgres://user:password@host:5432/rungate")
-    if (cells !== null && !(yield* cells.list).some(({ name }) => name === to))
-      return yield* fail("usage", `The directory has no cell "${to}". Run rungate admin cells add there first.`)
-    yield* consent(`Move ${org_id} to the cell ${to}? Its new runs are refused until it is there.`, { yes })
-    const source = yield* SqlClient.SqlClient
-    const target = yield* Effect.provide(SqlClient.SqlClient, yield* Layer.build(databaseOf(database, schema)))
-    const announce = (emails: ReadonlyArray<string>) => (cells === null ? Effect.void : cells.moved(org_id, to, emails))
-    const patience = Duration.seconds(wait)
-    const move = { org_id, source, target, from: cell ?? "unnamed", to, patience, announce }
-    const moved = yield* moveOrganization(move).pipe(
-      Effect.catchTag("MoveRefused", ({ message }) => fail("failed", message)),
-      Effect.catchTag("SqlError", ({ reason }) =>
-        fail("failed", `${String(reason.cause)}. Run the command again: it finishes or undoes the move.`)
-      )
-    )
-    yield* Console.log(
-      moved === null
-        ? `${org_id} is in the cell ${to}: an interrupted move is finished.`
-        : `Moved ${org_id} to the cell ${to}: ${moved.rows} rows of ${moved.tables} tables, which are equal on both sides. Its books add up there.`
-    )
-  }).pipe(
-    Effect.provide(Layer.mergeAll(DatabaseLayer, CrashPoints, Directory.layer)),
-    Effect.scoped,
-    Effect.provideService(References.LogToStderr, true)
-  )
+export const cells = Command.make("cells").pipe(
+  Command.withDescription("Manage the cells of a service: installations that share its organizations"),
+  Command.withSubcommands([move, add, list, moved])
+)

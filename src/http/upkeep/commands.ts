@@ -9,9 +9,9 @@ import { drawn } from "../cli/answers/draw.ts"
 import { row } from "../cli/answers/row.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { boolean, text, yes } from "../cli/terminal/flags.ts"
-import { cellCommands } from "../operator/cells.ts"
 import { operated } from "../operator/commands.ts"
-import { json, organizationId } from "../operator/flags.ts"
+import { cells } from "./cells.ts"
+import { json } from "../operator/flags.ts"
 
 /** The compiled file (scripts/compile.ts) runs in a virtual file system without other files. */
 const compiled = /[$~]bun/i.test(import.meta.dir)
@@ -159,45 +159,6 @@ const move = Command.make(
       (loaded) => loaded.move(given)
     )
 ).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
-
-/** Seconds. Longer than nearly all runs take. */
-const waitDefault = 60
-
-const moveCell = Command.make(
-  "move",
-  {
-    org_id: organizationId,
-    to: Flag.String("to").pipe(Flag.withDescription("name of the other cell (RUNGATE_CELL)")),
-    database: Flag.String("database").pipe(Flag.withDescription("address of its database: postgres://…")),
-    schema: Flag.String("schema").pipe(
-      Flag.withDescription("schema of its tables (RUNGATE_DATABASE_SCHEMA there)"),
-      Flag.withDefault("")
-    ),
-    wait: Flag.Int("wait").pipe(
-      Flag.withDescription("seconds to wait for open runs; then the move is undone"),
-      Flag.filter(
-        (seconds) => seconds >= 1 && seconds <= 3_600,
-        (seconds) => `--wait must be from 1 to 3600, not ${seconds}`
-      ),
-      Flag.withDefault(waitDefault)
-    ),
-    yes
-  },
-  (given) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./cells.ts")),
-      (loaded) => loaded.moveCell(given)
-    )
-).pipe(
-  Command.withDescription(
-    "Move an organization to another cell while both serve; run it again after an interruption, which finishes or undoes it"
-  )
-)
-
-const cells = Command.make("cells").pipe(
-  Command.withDescription("Manage the cells of a service: installations that share its organizations"),
-  Command.withSubcommands([moveCell, ...cellCommands])
-)
 
 const reindex = Command.make(
   "reindex-history",

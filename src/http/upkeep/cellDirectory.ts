@@ -3,8 +3,8 @@ import { Console, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Directory } from "../../layers/accounts/Directory.ts"
 import { rowsOf } from "../../layers/postgres/Rows.ts"
-import { onDatabase } from "./database.ts"
-import { bad, print, table } from "./output.ts"
+import { onDatabase } from "../operator/database.ts"
+import { bad, print, table } from "../operator/output.ts"
 
 /** Addresses that one statement of the directory takes. */
 const slice = 2_000
