@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 /** They work on the service of the folder they are called in, by its settings. */
-const operators = ["serve", "migrate", "audit", "catalog", "config", "admin"]
+const operators = ["serve", "migrate", "audit", "catalog", "config", "providers", "admin"]
 /** These take the next word. */
 const withValue = ["--profile", "--log-level"]
 const words = process.argv.slice(2)

@@ -1,5 +1,7 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../../src/http/api/Api.ts"
@@ -10,6 +12,7 @@ import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/
 import { type Tenant, withApp } from "../../kit/app.ts"
 import { type Home, newHome } from "./shell.ts"
 
+const root = join(import.meta.dir, "..", "..", "..")
 let org: Tenant
 let home: Home
 let tree: CommandTree & {
@@ -123,6 +126,16 @@ test("a command's text says the same as its tree: arguments, flags, what is belo
   const [, run] = texts
   expect(run?.out).toMatch(/--wait integer .*\(default: 30\)/)
   expect(run?.out).toContain(at("rungate run").examples[0]?.command ?? "no example")
+})
+
+test("the package starts every command of the service itself from the service's file", async () => {
+  const { out } = await home.shell("rungate --help")
+  const [, block = ""] = out.split("THE SERVICE ITSELF:\n")
+  const listed = Array.from(block.split("\n\n")[0]?.matchAll(/^ {2}([a-z]+)/gm) ?? [], ([, name]) => name)
+  expect(listed).toContain("serve")
+  const scripts = ["rungate", "rungate.mjs"].map((name) => readFileSync(join(root, "scripts", name), "utf8"))
+  const named = [/^ {2}(serve .+)\)$/m, /operators = \[(.+)\]/].map((line, n) => line.exec(scripts[n] ?? "")?.[1] ?? "")
+  for (const names of named) expect(names.match(/[a-z]+/g)).toEqual(listed)
 })
 
 test("types, defaults, choices, aliases and what is required", async () => {
