@@ -1,5 +1,5 @@
 /** The API and the cache of its answers, one of each for the whole page. */
-import { QueryClient } from "@tanstack/react-query"
+import { QueryClient, type QueryFunctionContext, useQuery, type UseQueryOptions } from "@tanstack/react-query"
 import { ApiError, browserClient } from "../../client/Browser.ts"
 import { makeStore } from "./store.ts"
 
@@ -34,3 +34,10 @@ export const queries = new QueryClient({
     mutations: { networkMode: "always", retry: false }
   }
 })
+
+/** What `read` answers, kept under the key: a change that names its first part reads it again. Lists by page have `usePaged`. */
+export const useRead = <A>(
+  key: ReadonlyArray<unknown>,
+  read: (context: QueryFunctionContext) => Promise<A>,
+  options: Omit<UseQueryOptions<NoInfer<A>>, "queryKey" | "queryFn"> = {}
+) => useQuery({ ...options, queryKey: key, queryFn: read })

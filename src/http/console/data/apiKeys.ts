@@ -1,17 +1,12 @@
 /** The organization's API keys for lists to choose from, and for names of ids: one request for the whole console. */
-import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
-import { api } from "./api.ts"
+import { api, useRead } from "./api.ts"
 
 /** An organization has at most 100 keys that are not revoked. */
 const most = 200
 
 export const useApiKeys = ({ enabled = true }: { readonly enabled?: boolean } = {}) =>
-  useQuery({
-    queryKey: ["keys", "list"],
-    queryFn: async () => (await api.keys.list({ query: { limit: most } })).items,
-    enabled
-  })
+  useRead(["keys", "list"], async () => (await api.keys.list({ query: { limit: most } })).items, { enabled })
 
 /** Names by the ids of keys. */
 export const useKeyNames = (enabled: boolean): ReadonlyMap<string, string> => {

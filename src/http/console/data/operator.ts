@@ -1,6 +1,5 @@
 /** The operator's session. It has nothing to do with a customer's: both may be in one browser. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api, ApiError, queries } from "./api.ts"
+import { type AnswerOf, api, ApiError, queries, useRead } from "./api.ts"
 
 export type OperatorSession = AnswerOf<"operatorSession", "get">
 
@@ -18,7 +17,7 @@ const readSession = async (): Promise<OperatorSession | null> => {
 
 /** Asked for again when somebody comes back, at once if the session had ended: another tab may have a new one. */
 export const useOperatorQuery = () =>
-  useQuery({ queryKey: key, queryFn: readSession, staleTime: ({ state }) => (state.data === null ? 0 : 60_000) })
+  useRead(key, readSession, { staleTime: ({ state }) => (state.data === null ? 0 : 60_000) })
 
 /** Reads everything of the operator again that is on the page, after a change. */
 export const operatorChanged = (): void => void queries.invalidateQueries({ queryKey: ["operator"] })

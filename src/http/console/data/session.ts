@@ -1,6 +1,6 @@
 /** Who is signed in, and what this service is. */
 import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api, ApiError, type OperationId, queries, sessionEnded, signedInAs } from "./api.ts"
+import { type AnswerOf, api, ApiError, type OperationId, queries, sessionEnded, signedInAs, useRead } from "./api.ts"
 import { restrictedOperations } from "../../client/operations.ts" with { type: "macro" }
 
 export type OwnSession = AnswerOf<"auth", "session">
@@ -32,8 +32,7 @@ export const sessionRead = async (): Promise<void> => {
 /** The session of a page in the frame, where there is one. */
 export const useSession = (): OwnSession | null => useSessionQuery().data ?? null
 
-export const useService = () =>
-  useQuery({ queryKey: ["service"], queryFn: () => api.service.get({}), staleTime: Number.POSITIVE_INFINITY })
+export const useService = () => useRead(["service"], () => api.service.get({}), { staleTime: Number.POSITIVE_INFINITY })
 
 /** Whether the person's role may call an operation. The service decides; this only says so before a click. */
 export const useMay = (operation: OperationId): boolean => {

@@ -1,13 +1,12 @@
 /** The available balance, always in sight, and whether what the page shows is current. */
-import { useQuery } from "@tanstack/react-query"
-import { api } from "../data/api.ts"
+import { api, useRead } from "../data/api.ts"
 import { connection } from "../data/live.ts"
 import { isLess } from "../data/money.ts"
 import { useStore } from "../data/store.ts"
 import { Money } from "../parts/Values.tsx"
 
-export const useWallet = () => useQuery({ queryKey: ["wallet"], queryFn: () => api.wallet.get({}) })
-export const useGuard = () => useQuery({ queryKey: ["guard"], queryFn: () => api.wallet.guard({}) })
+export const useWallet = () => useRead(["wallet"], () => api.wallet.get({}))
+export const useGuard = () => useRead(["guard"], () => api.wallet.guard({}))
 
 /** The time zone whose days are counted. */
 export const useZone = (): string => useGuard().data?.time_zone ?? "UTC"

@@ -1,10 +1,9 @@
 /** The palette: run a capability, open a run by its id, go to a page, copy the id of a key, or search. The operator's has pages and searches. */
-import { useQuery } from "@tanstack/react-query"
 import { Command, defaultFilter } from "cmdk"
 import { Copy, Search } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGo } from "../data/address.ts"
-import { api } from "../data/api.ts"
+import { api, useRead } from "../data/api.ts"
 import { useApiKeys } from "../data/apiKeys.ts"
 import { useCapabilities } from "../data/capabilities.ts"
 import { allPages, type Page } from "../data/page.ts"
@@ -39,7 +38,7 @@ const groupLook =
   "px-2 py-1 [&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-small [&_[cmdk-group-heading]]:text-muted"
 
 const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
-  const runs = useQuery({ queryKey: ["runs", "palette"], queryFn: () => api.runs.list({ query: { limit: 8 } }) })
+  const runs = useRead(["runs", "palette"], () => api.runs.list({ query: { limit: 8 } }))
   const runId = runForm.exec(text)?.[1]
   return (
     <Command.Group heading="Runs" className={groupLook}>

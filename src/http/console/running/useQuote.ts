@@ -1,7 +1,7 @@
 /** What a request would cost now. Quotes are free, so one is asked for whenever the request has rested for a moment. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { keepPreviousData } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import { type AnswerOf, api, ApiError } from "../data/api.ts"
+import { type AnswerOf, api, ApiError, useRead } from "../data/api.ts"
 import type { RunBody } from "./request.ts"
 
 export type Quote = AnswerOf<"quotes", "quote">
@@ -26,15 +26,17 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.status 
 export const useQuote = (body: RunBody | null) => {
   const now = body === null ? "" : JSON.stringify(body)
   const text = useRested(now)
-  const query = useQuery({
+  const query = useRead(
     // An own key: a charge changes the balance, and with it whether the run would be blocked.
-    queryKey: ["wallet", "quote", text],
-    queryFn: ({ signal }) => api.quotes.quote({ payload: JSON.parse(text) }, { signal }),
-    enabled: text !== "",
-    staleTime: staleMillis,
-    placeholderData: keepPreviousData,
-    retry: (failures, error) => failures < 2 && !isRefused(error)
-  })
+    ["wallet", "quote", text],
+    ({ signal }) => api.quotes.quote({ payload: JSON.parse(text) }, { signal }),
+    {
+      enabled: text !== "",
+      staleTime: staleMillis,
+      placeholderData: keepPreviousData,
+      retry: (failures, error) => failures < 2 && !isRefused(error)
+    }
+  )
   return {
     quote: query.error === null && text !== "" ? (query.data ?? null) : null,
     error: text === "" ? null : query.error,

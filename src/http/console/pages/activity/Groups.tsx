@@ -1,8 +1,7 @@
 /** Finished runs and their charges in groups, from the same numbers that the ledger has. */
-import { useQuery } from "@tanstack/react-query"
 import { useCallback, useMemo } from "react"
 import type { Search } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/apiKeys.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
@@ -16,10 +15,7 @@ const groupings = ["day", "capability", "provider", "key"] as const
 export const Groups = ({ search }: { readonly search: Search }) => {
   const by = groupings.find((one) => one === search["group"]) ?? "day"
   const period = useMemo(() => periodIn(search), [search])
-  const usage = useQuery({
-    queryKey: ["usage", by, period],
-    queryFn: () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } })
-  })
+  const usage = useRead(["usage", by, period], () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } }))
   const names = useKeyNames(by === "key")
   useLive(
     useCallback(({ type }: LiveEvent) => {

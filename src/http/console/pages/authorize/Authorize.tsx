@@ -3,9 +3,9 @@
  *
  * The client's name is its own claim and is shown as text. Where the answer goes is what a person can check.
  */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { onForm } from "../../actions/Actions.tsx"
 import { type Search, useFilters } from "../../data/address.ts"
 import { Allowed, Button } from "../../parts/Page.tsx"
@@ -116,9 +116,7 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
 const Authorize = () => {
   const [search] = useFilters()
   const request = requestIn(search)
-  const consent = useQuery({
-    queryKey: ["authorization", request],
-    queryFn: () => api.oauth.asked({ query: request }),
+  const consent = useRead(["authorization", request], () => api.oauth.asked({ query: request }), {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY
   })

@@ -1,7 +1,8 @@
 /** What became of the rows that have ended, in the order of the file. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { keepPreviousData } from "@tanstack/react-query"
 import { useState } from "react"
 import { useFilters } from "../../data/address.ts"
+import { useRead } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Button, Empty, Failed, Panel, RowLink, Skeleton } from "../../parts/Page.tsx"
@@ -47,15 +48,17 @@ const columns = columnsOf("BatchResult", {
 const useResults = (batch: Batch, status: string, wanted: number) => {
   const { id, done, finished_at } = batch
   const hasSome = endedOf(batch) > 0
-  return useQuery({
-    queryKey: ["batch", id, "results", status, wanted, finished_at],
-    queryFn: ({ signal }) => readResults(id, { status, wanted, signal }),
-    enabled: hasSome,
-    placeholderData: keepPreviousData,
-    // Rows in sight change only when the batch is retried, and then it finishes anew. A list that is full stays as it is.
-    refetchInterval: ({ state }) => (done || (state.data?.lines.length ?? 0) >= wanted ? false : refreshMillis),
-    staleTime: Number.POSITIVE_INFINITY
-  })
+  return useRead(
+    ["batch", id, "results", status, wanted, finished_at],
+    ({ signal }) => readResults(id, { status, wanted, signal }),
+    {
+      enabled: hasSome,
+      placeholderData: keepPreviousData,
+      // Rows in sight change only when the batch is retried, and then it finishes anew. A list that is full stays as it is.
+      refetchInterval: ({ state }) => (done || (state.data?.lines.length ?? 0) >= wanted ? false : refreshMillis),
+      staleTime: Number.POSITIVE_INFINITY
+    }
+  )
 }
 
 const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: string }) => {

@@ -1,7 +1,6 @@
 /** Batches, current: an unfinished one is read again every second while its page is in sight, and every three seconds in the list. */
-import { useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "react"
-import { type AnswerOf, api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 
@@ -11,9 +10,7 @@ const progressMillis = 1_000
 const pageSize = 50
 
 export const useBatch = (batch_id: string) => {
-  const batch = useQuery({
-    queryKey: ["batch", batch_id],
-    queryFn: () => api.batches.get({ params: { batch_id } }),
+  const batch = useRead(["batch", batch_id], () => api.batches.get({ params: { batch_id } }), {
     refetchInterval: ({ state }) => (state.data?.done === false ? progressMillis : false)
   })
   const { data } = batch

@@ -1,7 +1,6 @@
 /** A capability: what it does, what it costs at which provider, how well that went, its schema, and a form to try it. */
-import { useQuery } from "@tanstack/react-query"
 import { useParam } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Badge, CodeBlock, Id, Money } from "../../parts/Values.tsx"
 import { Empty, Loaded, PageHead, RowLink, Skeleton, TextLink } from "../../parts/Page.tsx"
@@ -79,11 +78,11 @@ const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
 
 const CapabilityPage = () => {
   const capability = useParam("capability")
-  const inspected = useQuery({
-    queryKey: ["catalog", "inspect", capability],
-    queryFn: () => api.catalog.inspect({ payload: { capability } }),
-    staleTime: 60_000
-  })
+  const inspected = useRead(
+    ["catalog", "inspect", capability],
+    () => api.catalog.inspect({ payload: { capability } }),
+    { staleTime: 60_000 }
+  )
   return (
     <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
       {(data) => (isCapability(data) ? <Shown inspected={data} /> : <Empty title="This is not a capability." />)}

@@ -1,6 +1,5 @@
 /** A provider's own endpoint: what it costs and what changes the price, its schemas, and a form to try it. */
-import { useQuery } from "@tanstack/react-query"
-import { api, ApiError } from "../../data/api.ts"
+import { api, ApiError, useRead } from "../../data/api.ts"
 import { useFilters, useParam } from "../../data/address.ts"
 import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
 import { Empty, Loaded, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
@@ -118,11 +117,11 @@ const EndpointPage = () => {
   const [{ method }] = useFilters()
   const provider = useParam("provider")
   const rest = useParam("_splat")
-  const inspected = useQuery({
-    queryKey: ["catalog", "inspect", provider, rest, method],
-    queryFn: () => inspectAt(provider, rest, methodOf(method)),
-    staleTime: 60_000
-  })
+  const inspected = useRead(
+    ["catalog", "inspect", provider, rest, method],
+    () => inspectAt(provider, rest, methodOf(method)),
+    { staleTime: 60_000 }
+  )
   return (
     <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
       {(data) => (isCapability(data) ? <Empty title="This is not an endpoint." /> : <Shown inspected={data} />)}

@@ -1,16 +1,13 @@
 /** The form of a page, filled with the request of an earlier run if the address names one (`?from=run_…`). */
-import { useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { Skeleton } from "../../parts/Page.tsx"
 import { type Inspected, valuesOf } from "./requestParts.ts"
 import { TryIt } from "./TryIt.tsx"
 import { optionsFrom } from "./useForm.ts"
 
 const useEarlier = (run_id: string) =>
-  useQuery({
-    queryKey: ["run", run_id, "request"],
-    queryFn: async () => (await api.runs.details({ params: { run_id } })).request,
+  useRead(["run", run_id, "request"], async () => (await api.runs.details({ params: { run_id } })).request, {
     enabled: run_id !== "",
     staleTime: Number.POSITIVE_INFINITY,
     retry: false

@@ -1,6 +1,6 @@
 /** Searches and lists of the catalog. It changes with imports only, so answers stay fresh for minutes. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { keepPreviousData } from "@tanstack/react-query"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { catalogStaleMillis } from "../../data/capabilities.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { useRested } from "../../running/useQuote.ts"
@@ -23,9 +23,9 @@ const kindOf = (text: string) => (text === "capability" || text === "endpoint" ?
 
 export const useSearch = ({ query, kind, provider }: Wanted) => {
   const rested = useRested(query.trim(), restMillis)
-  const search = useQuery({
-    queryKey: ["catalog", "discover", rested, kind, provider],
-    queryFn: ({ signal }) =>
+  const search = useRead(
+    ["catalog", "discover", rested, kind, provider],
+    ({ signal }) =>
       api.discovery.discover(
         {
           payload: {
@@ -37,10 +37,8 @@ export const useSearch = ({ query, kind, provider }: Wanted) => {
         },
         { signal }
       ),
-    enabled: rested !== "",
-    staleTime,
-    placeholderData: keepPreviousData
-  })
+    { enabled: rested !== "", staleTime, placeholderData: keepPreviousData }
+  )
   return { query: search, isCurrent: rested === query.trim() && !search.isPlaceholderData }
 }
 
@@ -48,11 +46,7 @@ export const useSearch = ({ query, kind, provider }: Wanted) => {
 const all = { query: { limit: 200 } }
 
 export const useProviders = () =>
-  useQuery({
-    queryKey: ["catalog", "providers"],
-    queryFn: async () => (await api.discovery.providers(all))?.items ?? [],
-    staleTime
-  })
+  useRead(["catalog", "providers"], async () => (await api.discovery.providers(all))?.items ?? [], { staleTime })
 
 const pageSize = 100
 export const useEndpoints = (provider: string) =>

@@ -1,7 +1,7 @@
 /** Erases a subject for good. It counts the runs anew when somebody asks, and says what stays. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { api, queries } from "../../data/api.ts"
+import { api, queries, useRead } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Button, Denied, Failed, Skeleton } from "../../parts/Page.tsx"
 import { announce } from "../../parts/Announcer.tsx"
@@ -58,9 +58,7 @@ const Erased = ({ in_flight }: { readonly in_flight: number }) => (
 )
 
 const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
-  const fresh = useQuery({
-    queryKey: ["erasure", normalized, kind],
-    queryFn: () => knownOf(normalized, kind, 1),
+  const fresh = useRead(["erasure", normalized, kind], () => knownOf(normalized, kind, 1), {
     enabled: asks,
     staleTime: 0,
     gcTime: 0

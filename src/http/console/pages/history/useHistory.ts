@@ -1,6 +1,6 @@
 /** What the organization's runs have about a subject. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { keepPreviousData } from "@tanstack/react-query"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
 
 export type Known = AnswerOf<"history", "get">
@@ -30,9 +30,7 @@ export const knownOf = (q: string, kind: Kind | null, limit: number): Promise<Kn
   api.history.get({ query: { q, limit, ...(kind === null ? {} : { kind }) } })
 
 export const useHistory = (q: string, kind: Kind | null, limit: number) =>
-  useQuery({
-    queryKey: ["history", q, kind, limit],
-    queryFn: () => knownOf(q, kind, limit),
+  useRead(["history", q, kind, limit], () => knownOf(q, kind, limit), {
     // More runs of the same subject: those in sight stay meanwhile. Another subject must not show them.
     placeholderData: (before, query) => (query?.queryKey[1] === q ? keepPreviousData(before) : undefined)
   })

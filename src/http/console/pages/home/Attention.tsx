@@ -1,8 +1,7 @@
 /** What somebody should look at: a declined top-up, a low balance, blocked runs, capabilities and endpoints that fail. Nothing is shown if there is nothing. */
-import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { exactDollars, isLess } from "../../data/money.ts"
 import { utcDay } from "../../data/time.ts"
@@ -15,9 +14,7 @@ const failingShare = 0.5
 
 const useBlocked = (enabled: boolean) => {
   const from = utcDay(present(), 1)
-  return useQuery({
-    queryKey: ["runs", "blocked", from],
-    queryFn: () => api.runs.list({ query: { status: "blocked", from, limit: 50 } }),
+  return useRead(["runs", "blocked", from], () => api.runs.list({ query: { status: "blocked", from, limit: 50 } }), {
     enabled,
     staleTime: 30_000
   })
@@ -25,12 +22,11 @@ const useBlocked = (enabled: boolean) => {
 
 const useFailing = (enabled: boolean) => {
   const from = utcDay(present(), 1)
-  const usage = useQuery({
-    queryKey: ["usage", "failing", from],
-    queryFn: () => api.usage.get({ query: { group_by: "capability,endpoint", from, limit: 200 } }),
-    enabled,
-    staleTime: 60_000
-  })
+  const usage = useRead(
+    ["usage", "failing", from],
+    () => api.usage.get({ query: { group_by: "capability,endpoint", from, limit: 200 } }),
+    { enabled, staleTime: 60_000 }
+  )
   const failing = (usage.data?.items ?? []).flatMap(({ capability = null, endpoint = null, runs, failed }) => {
     const [field, name] = capability === null ? ["endpoint", endpoint] : ["capability", capability]
     return name !== null && runs >= failingRunsMin && failed / runs > failingShare
@@ -51,12 +47,7 @@ const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
   // After the figures that everybody came for: a browser sends six requests at once, and one of them is the stream of events.
   const enabled = !isPending
   const guard = useGuard().data
-  const topups = useQuery({
-    queryKey: ["topups"],
-    queryFn: () => api.topups.autoTopup({}),
-    enabled,
-    staleTime: 30_000
-  })
+  const topups = useRead(["topups"], () => api.topups.autoTopup({}), { enabled, staleTime: 30_000 })
   const topup = topups.data
   const blockedRuns = useBlocked(enabled)
   const blocked = blockedRuns.data?.items ?? []

@@ -1,8 +1,7 @@
 /** The first steps as a checklist: an API key, money, a first run, each with a command to paste. It goes away when all are done. */
-import { useQuery } from "@tanstack/react-query"
 import { Circle, CircleCheck } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { useApiKeys } from "../../data/apiKeys.ts"
 import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
@@ -74,9 +73,7 @@ export const FirstSteps = () => {
   const runs = useLatest().data
   const isEmpty = wallet !== undefined && (microsOf(wallet.balance) ?? 0n) <= 0n
   // Whether somebody has paid in before is a question only while there is nothing in the wallet.
-  const paid = useQuery({
-    queryKey: ["wallet", "first"],
-    queryFn: () => api.wallet.transactions({ query: { limit: 1 } }),
+  const paid = useRead(["wallet", "first"], () => api.wallet.transactions({ query: { limit: 1 } }), {
     enabled: isEmpty
   }).data
   if (service === undefined || wallet === undefined || keys === undefined || runs === undefined) return null

@@ -1,7 +1,6 @@
 /** The latest runs. Activity has all of them. */
-import { useQuery } from "@tanstack/react-query"
 import { useCallback, useRef } from "react"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Loaded, Panel, RowLink } from "../../parts/Page.tsx"
@@ -21,8 +20,7 @@ const columns = columnsOf("ListedRun", {
 })
 
 /** One request for all of Home: the first steps ask only whether there is a run. */
-export const useLatest = () =>
-  useQuery({ queryKey: ["runs", "latest"], queryFn: () => api.runs.list({ query: { limit: shown } }) })
+export const useLatest = () => useRead(["runs", "latest"], () => api.runs.list({ query: { limit: shown } }))
 
 /** Rows don't move while the pointer is on them. What arrives meanwhile is read when it leaves. */
 const useHold = () => {

@@ -1,7 +1,6 @@
 /** Runs and spending by day, from the first day that has any. */
-import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
 import { zoneDay } from "../../data/time.ts"
@@ -40,11 +39,11 @@ const useDailyUsage = () => {
   const zone = useZone()
   const days = useMemo(() => lastDays(zone), [zone])
   const from = days[0] ?? ""
-  const usage = useQuery({
-    queryKey: ["usage", "days", from],
-    queryFn: () => api.usage.get({ query: { group_by: "day", from, limit: 200 } }),
-    staleTime: 60_000
-  })
+  const usage = useRead(
+    ["usage", "days", from],
+    () => api.usage.get({ query: { group_by: "day", from, limit: 200 } }),
+    { staleTime: 60_000 }
+  )
   return { days, usage, zone }
 }
 

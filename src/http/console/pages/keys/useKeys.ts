@@ -1,14 +1,12 @@
 /** API keys, and the names that a scope may list. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useCapabilities } from "../../data/capabilities.ts"
 import { useProviders } from "../catalog/useCatalog.ts"
 
 export type ApiKey = AnswerOf<"keys", "get">
 type Named = readonly [value: string, words: string]
 
-export const useKey = (key_id: string) =>
-  useQuery({ queryKey: ["keys", "one", key_id], queryFn: () => api.keys.get({ params: { key_id } }) })
+export const useKey = (key_id: string) => useRead(["keys", "one", key_id], () => api.keys.get({ params: { key_id } }))
 
 /** The names of capabilities and providers. They have no data until both lists are there. */
 export const useScopeNames = () => {

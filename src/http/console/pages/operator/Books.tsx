@@ -1,6 +1,5 @@
 /** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
@@ -65,9 +64,7 @@ const Equations = ({ audit }: { readonly audit: BooksAudit }) => (
 )
 
 const Live = () => {
-  const audit = useQuery({
-    queryKey: auditKey,
-    queryFn: () => api.operatorBooks.audit({}),
+  const audit = useRead(auditKey, () => api.operatorBooks.audit({}), {
     // It reads the whole ledger, so it runs when the page opens and when somebody asks, and not by itself.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false
@@ -103,7 +100,7 @@ const Live = () => {
 }
 
 const Recorded = () => {
-  const books = useQuery({ queryKey: ["operator", "books"], queryFn: () => api.operatorBooks.get({}) })
+  const books = useRead(["operator", "books"], () => api.operatorBooks.get({}))
   return (
     <Panel title="Recorded audits">
       <Loaded query={books}>

@@ -1,7 +1,6 @@
 /** Invitations to sign up: a link for one address, shown once. */
-import { useQuery } from "@tanstack/react-query"
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -45,7 +44,7 @@ const columns = columnsOf("SignUpInvitation", {
 })
 
 const Invitations = () => {
-  const list = useQuery({ queryKey: ["operator", "invitations"], queryFn: () => api.operatorInvitations.list({}) })
+  const list = useRead(["operator", "invitations"], () => api.operatorInvitations.list({}))
   return (
     <>
       <PageHead title="Invitations">

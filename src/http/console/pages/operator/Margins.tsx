@@ -1,7 +1,6 @@
 /** What providers earn: charges and costs of the last days, and runs that cost more than they were charged. */
-import { useQuery } from "@tanstack/react-query"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
@@ -24,11 +23,11 @@ const marginColumns = columnsOf("Margin", {
 export const Margins = () => {
   const [{ days: chosen = daysDefault }] = useFilters()
   const days = spans.some(([value]) => value === chosen) ? chosen : daysDefault
-  const margins = useQuery({
-    queryKey: ["operator", "margins", days],
-    queryFn: () => api.operatorProviders.margins({ query: { days: Number(days) } }),
-    staleTime: 60_000
-  })
+  const margins = useRead(
+    ["operator", "margins", days],
+    () => api.operatorProviders.margins({ query: { days: Number(days) } }),
+    { staleTime: 60_000 }
+  )
   return (
     <Panel title="Margins" actions={<FilterSelect name="days" label="Time" options={spans} initial={daysDefault} />}>
       <Loaded query={margins}>
@@ -53,10 +52,7 @@ export const Margins = () => {
 }
 
 export const Losses = () => {
-  const losses = useQuery({
-    queryKey: ["operator", "losses"],
-    queryFn: () => api.operatorProviders.losses({ query: { limit: 50 } })
-  })
+  const losses = useRead(["operator", "losses"], () => api.operatorProviders.losses({ query: { limit: 50 } }))
   return (
     <Panel title="Losses">
       <Loaded query={losses}>

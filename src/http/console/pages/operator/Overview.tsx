@@ -1,6 +1,5 @@
 /** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
-import { useQuery } from "@tanstack/react-query"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { useFilters } from "../../data/address.ts"
 import { counted } from "../../data/words.ts"
 import { Figure } from "../../lists/Facts.tsx"
@@ -42,7 +41,7 @@ const QueuesPanel = () => (
 )
 
 const BooksPanel = () => {
-  const books = useQuery({ queryKey: ["operator", "books"], queryFn: () => api.operatorBooks.get({}) })
+  const books = useRead(["operator", "books"], () => api.operatorBooks.get({}))
   return (
     <Panel title="Books" actions={<TextLink to="/operator/books">Show books</TextLink>}>
       <Loaded query={books}>
@@ -73,9 +72,7 @@ const BooksPanel = () => {
 
 /** Providers that this process leaves alone, or whose calls fail. */
 const ProvidersPanel = () => {
-  const state = useQuery({
-    queryKey: ["operator", "providers"],
-    queryFn: () => api.operatorProviders.list({}),
+  const state = useRead(["operator", "providers"], () => api.operatorProviders.list({}), {
     refetchInterval: providersMillis
   })
   return (
@@ -110,15 +107,14 @@ const unknownMax = 200
 const Business = () => {
   const [{ days: chosen = "1" }] = useFilters()
   const days = spans.some(([value]) => value === chosen) ? chosen : "1"
-  const margins = useQuery({
-    queryKey: ["operator", "margins", days],
-    queryFn: () => api.operatorProviders.margins({ query: { days: Number(days) } }),
-    refetchInterval: marginsMillis
-  })
-  const unknown = useQuery({
-    queryKey: ["operator", "unknown", "open"],
-    queryFn: () => api.operatorOutcomes.list({ query: { resolved: "false", limit: unknownMax } })
-  })
+  const margins = useRead(
+    ["operator", "margins", days],
+    () => api.operatorProviders.margins({ query: { days: Number(days) } }),
+    { refetchInterval: marginsMillis }
+  )
+  const unknown = useRead(["operator", "unknown", "open"], () =>
+    api.operatorOutcomes.list({ query: { resolved: "false", limit: unknownMax } })
+  )
   return (
     <section aria-label="Business" className="mb-6">
       <Loaded query={margins} skeleton={<Skeleton lines={2} height={40} />}>

@@ -1,6 +1,5 @@
 /** Payments of all organizations, and events of the payment processor that did not fit. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useFilters } from "../../data/address.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -26,10 +25,7 @@ const mismatchColumns = columnsOf("PaymentMismatch", {
 })
 
 const Mismatches = () => {
-  const mismatches = useQuery({
-    queryKey: ["operator", "mismatches"],
-    queryFn: () => api.operatorPayments.mismatches({})
-  })
+  const mismatches = useRead(["operator", "mismatches"], () => api.operatorPayments.mismatches({}))
   return (
     <Panel title="Events that did not fit">
       <Loaded query={mismatches}>

@@ -1,7 +1,6 @@
 /** Providers: which need attention first, then accounts, checks, health, and what they earn. */
-import { useQuery } from "@tanstack/react-query"
 import type { ReactNode } from "react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import { CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
@@ -124,9 +123,7 @@ const Missing = ({ providers }: { readonly providers: ReadonlyArray<Provider> })
 )
 
 const Providers = () => {
-  const state = useQuery({
-    queryKey: ["operator", "providers"],
-    queryFn: () => api.operatorProviders.list({}),
+  const state = useRead(["operator", "providers"], () => api.operatorProviders.list({}), {
     refetchInterval: refreshMillis
   })
   return (

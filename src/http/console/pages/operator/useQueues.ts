@@ -1,6 +1,5 @@
 /** Lanes, their backlog and open runs, read again every few seconds while the page is visible. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 
 export type QueuesState = AnswerOf<"operatorQueues", "get">
 
@@ -9,11 +8,7 @@ const refreshMillis = 5_000
 export const backlogSecondsMax = 30
 
 export const useQueues = () =>
-  useQuery({
-    queryKey: ["operator", "queues"],
-    queryFn: () => api.operatorQueues.get({}),
-    refetchInterval: refreshMillis
-  })
+  useRead(["operator", "queues"], () => api.operatorQueues.get({}), { refetchInterval: refreshMillis })
 
 /** Seconds that the oldest command of all lanes has waited. Null if none waits. */
 export const oldestOf = ({ lanes }: QueuesState): number | null =>

@@ -1,7 +1,6 @@
 /** The organization's own accounts at providers: which are set, how a run uses them, and the form that sets one. */
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
 import { Allowed, Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
@@ -17,7 +16,7 @@ type Account = AnswerOf<"providerAccounts", "list">["items"][number]
 /** Inspect and quotes say which account a run would use. */
 const changes = ["provider-accounts", "catalog"]
 
-const useAccounts = () => useQuery({ queryKey: ["provider-accounts"], queryFn: () => api.providerAccounts.list({}) })
+const useAccounts = () => useRead(["provider-accounts"], () => api.providerAccounts.list({}))
 
 const form = payloadForm("providerAccounts", "set")
 const words = {

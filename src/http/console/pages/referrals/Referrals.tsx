@@ -1,6 +1,5 @@
 /** The referral program: the code and link to pass on, what was earned, and who signed up with it. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
 import { Empty, Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
@@ -76,7 +75,7 @@ const Shown = ({ program }: { readonly program: Program }) => {
 }
 
 const Referrals = () => {
-  const program = useQuery({ queryKey: ["referrals"], queryFn: () => api.referrals.program({}), staleTime: 60_000 })
+  const program = useRead(["referrals"], () => api.referrals.program({}), { staleTime: 60_000 })
   return (
     <>
       <PageHead title="Referrals" />

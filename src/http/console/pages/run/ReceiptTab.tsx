@@ -1,7 +1,6 @@
 /** The signed receipt of a run: what it says, the signed text itself, and how to verify it without this service. */
-import { useQuery } from "@tanstack/react-query"
 import { Download } from "lucide-react"
-import { addressOf, ApiError, request } from "../../data/api.ts"
+import { addressOf, ApiError, request, useRead } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
 import { Button, Loaded, OutLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
@@ -22,18 +21,20 @@ const payloadOf = (jws: string): unknown => {
 }
 
 const useReceipt = (run_id: string, isDone: boolean) =>
-  useQuery({
-    queryKey: ["run", run_id, "receipt"],
-    queryFn: async ({ signal }) => {
+  useRead(
+    ["run", run_id, "receipt"],
+    async ({ signal }) => {
       const address = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
       const response = await request("GET", address, {}, { signal, headers: { accept: mediaType } })
       return response.text()
     },
-    enabled: isDone,
-    // Each receipt is signed anew, and says the same.
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: (failures, error) => failures < 2 && error instanceof ApiError && error.status === 0
-  })
+    {
+      enabled: isDone,
+      // Each receipt is signed anew, and says the same.
+      staleTime: Number.POSITIVE_INFINITY,
+      retry: (failures, error) => failures < 2 && error instanceof ApiError && error.status === 0
+    }
+  )
 
 const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string }) => (
   <div className="space-y-4">

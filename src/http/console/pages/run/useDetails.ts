@@ -1,6 +1,5 @@
 /** What a run asked for, why its providers were chosen, and its ledger entries. Read again whenever the run is. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 
 export type Details = AnswerOf<"runs", "details">
 
@@ -8,9 +7,7 @@ const bookedMillis = 1_000
 
 /** `state` is the run's status: details of the status before would show its old hold and entries. */
 export const useDetails = (run_id: string, state: string) =>
-  useQuery({
-    queryKey: ["run", run_id, "details", state],
-    queryFn: () => api.runs.details({ params: { run_id } }),
+  useRead(["run", run_id, "details", state], () => api.runs.details({ params: { run_id } }), {
     // A worker books a refund a moment after it was decided.
     refetchInterval: ({ state: { data } }) =>
       data?.warranty?.dispute?.state === "refunded" && !data.ledger.some(({ type }) => type === "refund")

@@ -1,7 +1,6 @@
 /** One run, current: its events say when to read it again. */
-import { useQuery } from "@tanstack/react-query"
 import { useCallback, useEffect, useRef } from "react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { announce } from "../../parts/Announcer.tsx"
@@ -14,9 +13,7 @@ const pollMillis = 2_000
 
 export const useRun = (run_id: string) => {
   const isLive = useStore(connection) === "live"
-  const run = useQuery({
-    queryKey: ["run", run_id],
-    queryFn: () => api.runs.get({ params: { run_id }, query: {} }),
+  const run = useRead(["run", run_id], () => api.runs.get({ params: { run_id }, query: {} }), {
     refetchInterval: ({ state }) => (state.data?.done === false && !isLive ? pollMillis : false)
   })
   useLive(

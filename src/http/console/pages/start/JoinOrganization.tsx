@@ -1,9 +1,8 @@
 /** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
-import { useQuery } from "@tanstack/react-query"
 import { useCode } from "../../account/useCode.tsx"
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
 import { FormProblem, PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
 import { FormPage } from "./FormPage.tsx"
@@ -17,9 +16,7 @@ const rights = {
 
 /** What the link is for. Reading it does not use the link up. */
 const Lead = ({ token }: { readonly token: string }) => {
-  const invited = useQuery({
-    queryKey: ["invitation", token],
-    queryFn: () => api.invitations.preview({ payload: { token } }),
+  const invited = useRead(["invitation", token], () => api.invitations.preview({ payload: { token } }), {
     staleTime: Number.POSITIVE_INFINITY
   })
   if (invited.error !== null) return <FormProblem error={invited.error} signsIn />

@@ -1,6 +1,5 @@
 /** The person's passkeys: adding one with this browser, and renaming and removing them. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
@@ -20,7 +19,7 @@ const NameField = ({ name = "" }: { readonly name?: string }) => (
 
 const Add = () => {
   const email = useSession()?.user.email ?? ""
-  const { data: factor } = useQuery({ queryKey: ["secondFactor"], queryFn: () => api.recovery.secondFactor({}) })
+  const { data: factor } = useRead(["secondFactor"], () => api.recovery.secondFactor({}))
   const add = useAction(
     (form: FormData) => {
       const code = textIn(form, "code").trim()
@@ -82,7 +81,7 @@ const columns: ReadonlyArray<Column<Passkey>> = [
 ]
 
 export const Passkeys = () => {
-  const passkeys = useQuery({ queryKey: changes, queryFn: () => api.passkeys.list({}) })
+  const passkeys = useRead(changes, () => api.passkeys.list({}))
   return (
     <Panel title="Passkeys">
       <div className="space-y-4">

@@ -1,8 +1,7 @@
 /** The person's second factor: turning it on with a code of an authenticator app, its recovery codes, and removing it. */
-import { useQuery } from "@tanstack/react-query"
 import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { PasswordField } from "../../parts/Field.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
@@ -67,7 +66,7 @@ const Remove = ({ left }: { readonly left: number }) => (
 )
 
 export const SecondFactor = () => {
-  const factor = useQuery({ queryKey: changes, queryFn: () => api.recovery.secondFactor({}) })
+  const factor = useRead(changes, () => api.recovery.secondFactor({}))
   return (
     <Panel title="Second factor">
       <Loaded query={factor}>

@@ -1,6 +1,5 @@
 /** The person's open sessions: which they are, ending one of them, and ending all. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useSignOut } from "../../account/useSignOut.ts"
 import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { sessionChanged } from "../../data/session.ts"
@@ -54,7 +53,7 @@ const EndAll = () => (
 
 export const Sessions = () => {
   const signOut = useSignOut()
-  const sessions = useQuery({ queryKey: ["sessions"], queryFn: () => api.auth.sessions({}) })
+  const sessions = useRead(["sessions"], () => api.auth.sessions({}))
   return (
     <Panel title="Sessions">
       <div className="space-y-4">

@@ -1,9 +1,8 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
-import { useQuery } from "@tanstack/react-query"
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { Suspense, useMemo } from "react"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/apiKeys.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { usePaged } from "../../lists/PagedList.tsx"
@@ -22,10 +21,7 @@ const rowsShown = 100
 
 /** What runs of the period saved, because they took a result that was bought before. Nothing if none did. */
 const Saved = ({ period }: { readonly period: { readonly from?: string; readonly to?: string } }) => {
-  const usage = useQuery({
-    queryKey: ["usage", "saved", period],
-    queryFn: () => api.usage.get({ query: { ...period, limit: 1 } })
-  })
+  const usage = useRead(["usage", "saved", period], () => api.usage.get({ query: { ...period, limit: 1 } }))
   const reused = usage.data?.reused
   if (reused === undefined) return null
   return (

@@ -1,7 +1,6 @@
 /** Charges by day: one line for each of the dearest values of the first group, and one for all other values together. */
-import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
 import { utcDay, zoneDay } from "../../data/time.ts"
@@ -101,11 +100,7 @@ const UsageChart = ({
   const group_by = grouping === null ? "day" : `day,${grouping}`
   const zone = useZone()
   const days = useMemo(() => daysOf(period, zone), [period, zone])
-  const usage = useQuery({
-    queryKey: ["usage", "chart", group_by, period],
-    queryFn: () => readAll(group_by, period),
-    staleTime: 60_000
-  })
+  const usage = useRead(["usage", "chart", group_by, period], () => readAll(group_by, period), { staleTime: 60_000 })
   const lines = useMemo(
     () => linesOf(usage.data?.items ?? [], grouping, days, names),
     [usage.data, grouping, days, names]

@@ -1,7 +1,6 @@
 /** Whether the books add up, recomputed by the service from the ledger's entries, and the sums to follow it by hand. */
-import { useQuery } from "@tanstack/react-query"
 import { CircleCheck, CircleX } from "lucide-react"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { Button, Failed, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 
@@ -102,7 +101,7 @@ const Proof = ({ audited }: { readonly audited: Audited }) => {
 }
 
 export const Audit = () => {
-  const audit = useQuery({ queryKey: ["audit"], queryFn: () => api.wallet.audit({}), staleTime: 60_000 })
+  const audit = useRead(["audit"], () => api.wallet.audit({}), { staleTime: 60_000 })
   return (
     <Panel
       title="Audit"

@@ -1,7 +1,6 @@
 /** The automatic top-up: when it charges, how much, and why the last charge failed. */
-import { useQuery } from "@tanstack/react-query"
 import { TriangleAlert } from "lucide-react"
-import { type AnswerOf, api, queries } from "../../data/api.ts"
+import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { exactDollars } from "../../data/money.ts"
 import { useDenied, useMay } from "../../data/session.ts"
@@ -11,8 +10,7 @@ import { Loaded, Panel } from "../../parts/Page.tsx"
 
 type Setting = AnswerOf<"topups", "autoTopup">
 
-const useAutoTopup = () =>
-  useQuery({ queryKey: ["topups"], queryFn: () => api.topups.autoTopup({}), staleTime: 30_000 })
+const useAutoTopup = () => useRead(["topups"], () => api.topups.autoTopup({}), { staleTime: 30_000 })
 
 /** A banner, because runs are refused when the balance is spent and nothing charges any more. */
 export const AutoTopupFailed = () => {

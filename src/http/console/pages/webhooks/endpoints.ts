@@ -1,6 +1,5 @@
 /** Webhook endpoints, their deliveries, and the kinds of events in words. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { wordsOfEvents } from "../../../client/operations.ts" with { type: "macro" }
 
 export type Endpoint = AnswerOf<"webhooks", "get">
@@ -19,9 +18,6 @@ export const fieldWords = {
   events: { options: Object.entries(words).map(([kind, sentence]) => [kind, `${kind}: ${sentence}`] as const) }
 }
 
-export const useEndpoints = () => useQuery({ queryKey: ["webhooks"], queryFn: () => api.webhooks.list({}) })
+export const useEndpoints = () => useRead(["webhooks"], () => api.webhooks.list({}))
 export const useEndpoint = (endpoint_id: string) =>
-  useQuery({
-    queryKey: ["webhooks", "one", endpoint_id],
-    queryFn: () => api.webhooks.get({ params: { endpoint_id } })
-  })
+  useRead(["webhooks", "one", endpoint_id], () => api.webhooks.get({ params: { endpoint_id } }))

@@ -11,21 +11,19 @@ import { guessedColumns } from "../../../../client/Columns.ts"
 import { type InputForm, formOf, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm } from "./MappingForm.tsx"
 import { Preview } from "./Preview.tsx"
-import { useQuery } from "@tanstack/react-query"
-import { api } from "../../../data/api.ts"
+import { api, useRead } from "../../../data/api.ts"
 
 /** The form of a capability's input. */
 /** Null for a capability that does not exist. */
 const useForm = (capability: string) =>
-  useQuery({
-    queryKey: ["capability", capability, "form"],
-    queryFn: async () => {
+  useRead(
+    ["capability", capability, "form"],
+    async () => {
       const contract = await api.catalog.inspect({ payload: { capability } })
       return "input_schema" in contract ? formOf(contract.input_schema) : null
     },
-    enabled: capability !== "",
-    staleTime: catalogStaleMillis
-  })
+    { enabled: capability !== "", staleTime: catalogStaleMillis }
+  )
 
 const Rows = ({
   sheet,

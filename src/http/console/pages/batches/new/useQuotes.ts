@@ -1,6 +1,5 @@
 /** What the rows cost at most: quotes of some of them. The limit of the batch holds for all. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api, ApiError } from "../../../data/api.ts"
+import { type AnswerOf, api, ApiError, useRead } from "../../../data/api.ts"
 import { sampleOf } from "../../../../client/Columns.ts"
 import { amountOf, microsOf } from "../../../data/money.ts"
 import type { Input } from "./inputs.ts"
@@ -49,10 +48,9 @@ const summed = (answers: ReadonlyArray<Quote | string>): SampledCost => {
 
 export const useQuotes = (capability: string, inputs: ReadonlyArray<Input>) => {
   const sample = sampleOf(inputs)
-  return useQuery({
-    queryKey: ["quotes", capability, sample],
-    queryFn: async () => summed(await Promise.all(sample.map((input) => quoteOf(capability, input)))),
-    enabled: capability !== "" && sample.length > 0,
-    staleTime: 60_000
-  })
+  return useRead(
+    ["quotes", capability, sample],
+    async () => summed(await Promise.all(sample.map((input) => quoteOf(capability, input)))),
+    { enabled: capability !== "" && sample.length > 0, staleTime: 60_000 }
+  )
 }

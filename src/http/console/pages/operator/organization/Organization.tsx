@@ -1,6 +1,5 @@
 /** One organization as the operator sees it: wallet, limits, people, keys, payments, ledger and open runs. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../../data/api.ts"
 import { useParam } from "../../../data/address.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
@@ -54,11 +53,11 @@ const Wallet = ({ detail }: { readonly detail: Detail }) => (
 )
 
 const Books = ({ org_id }: { readonly org_id: string }) => {
-  const audit = useQuery({
-    queryKey: ["operator", "organization", org_id, "audit"],
-    queryFn: () => api.operatorOrganizations.audit({ params: { org_id } }),
-    staleTime: 30_000
-  })
+  const audit = useRead(
+    ["operator", "organization", org_id, "audit"],
+    () => api.operatorOrganizations.audit({ params: { org_id } }),
+    { staleTime: 30_000 }
+  )
   return (
     <Panel title="Books">
       <Loaded query={audit}>
@@ -84,10 +83,9 @@ const Books = ({ org_id }: { readonly org_id: string }) => {
 
 const Organization = () => {
   const org_id = useParam("org_id")
-  const organization = useQuery({
-    queryKey: ["operator", "organization", org_id],
-    queryFn: () => api.operatorOrganizations.get({ params: { org_id } })
-  })
+  const organization = useRead(["operator", "organization", org_id], () =>
+    api.operatorOrganizations.get({ params: { org_id } })
+  )
   return (
     <>
       <PageHead title={organization.data?.name ?? "Organization"}>

@@ -1,7 +1,6 @@
 /** The runs of an organization, read-only, after a reason that its admins can read. */
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { type AnswerOf, api, ApiError } from "../../../data/api.ts"
+import { type AnswerOf, api, ApiError, useRead } from "../../../data/api.ts"
 import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
@@ -32,10 +31,9 @@ const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: stri
 }
 
 const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: string }) => {
-  const run = useQuery({
-    queryKey: ["operator", "organization", org_id, "run", run_id],
-    queryFn: () => api.operatorImpersonation.run({ params: { org_id, run_id } })
-  })
+  const run = useRead(["operator", "organization", org_id, "run", run_id], () =>
+    api.operatorImpersonation.run({ params: { org_id, run_id } })
+  )
   return (
     <section aria-label={`Run ${run_id}`} className="mt-4">
       <Loaded query={run}>
