@@ -2,6 +2,7 @@
 import { Console, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Directory } from "../../layers/accounts/Directory.ts"
+import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { rowsOf } from "../../layers/postgres/Rows.ts"
 import { onDatabase } from "../operator/database.ts"
 import { bad, print, table } from "../operator/output.ts"
@@ -18,7 +19,7 @@ const directory = Effect.gen(function* () {
     : { cells, cell }
 })
 
-/** Registers this cell, and its accounts from before. Doing it again repairs what is missing. */
+/** Registers this cell, and its accounts and imports from before. Doing it again repairs what is missing. */
 export const add = (url: string, takesAccounts: boolean, json: boolean) =>
   Effect.gen(function* () {
     const { cells, cell } = yield* directory
@@ -38,6 +39,7 @@ export const add = (url: string, takesAccounts: boolean, json: boolean) =>
       sum.elsewhere += yield* cells.claimAll(users.map(({ email }) => email))
       after = users.at(-1)?.user_id ?? after
     }
+    yield* Effect.orDie((yield* CatalogStore).share)
     if (json) return yield* print({ cell, url, takes_accounts: takesAccounts, ...sum })
     yield* Console.log(`The cell ${cell} is in the directory, with ${sum.addresses - sum.elsewhere} e-mail addresses.`)
     if (sum.elsewhere > 0)

@@ -17,7 +17,9 @@ const add = Command.make(
   },
   ({ url, full, json }) => Effect.flatMap(directory, (loaded) => loaded.add(url, !full, json))
 ).pipe(
-  Command.withDescription("Add this cell and its accounts to the directory; again after a change, or to repair it")
+  Command.withDescription(
+    "Add this cell, its accounts and its imported catalog to the directory; again after a change, or to repair it"
+  )
 )
 
 const list = Command.make("list", { json }, ({ json }) =>

@@ -1,9 +1,9 @@
 /**
- * The directory that all cells of a service read: which cells there are, in which one an e-mail address has its account, and which
- * organizations have moved (RUNGATE_DIRECTORY_URL).
+ * The directory that all cells of a service read: which cells there are, in which one an e-mail address has its account, which organizations have
+ * moved, and what operators imported into the catalog (RUNGATE_DIRECTORY_URL).
  *
- * One row for each verified address, so two cells can't give it two accounts. It holds digests of addresses and no secret. Only sign-up, sign-in,
- * password resets, invitations and the operator's commands read it: keys and sessions name their cell themselves. Without a directory,
+ * One row for each verified address, so two cells can't give it two accounts. It holds digests of addresses and no secret. Sign-up, sign-in,
+ * password resets, invitations, imports and the operator's commands need it: keys and sessions name their cell themselves. Without a directory,
  * every address is at home here.
  */
 import { PgClient } from "@effect/sql-pg"
@@ -55,7 +55,16 @@ const tables = [
   `CREATE TABLE IF NOT EXISTS rungate_directory.moved (
     tag text PRIMARY KEY CHECK (tag ~ '^[0-9a-f]{12}$'),
     cell text NOT NULL REFERENCES rungate_directory.cells,
-    moved_at timestamptz NOT NULL DEFAULT now())`
+    moved_at timestamptz NOT NULL DEFAULT now())`,
+  // The imported catalog (SharedCatalog.ts). Revisions are times, so those of a directory that is made again or restored are newer than all before.
+  `CREATE TABLE IF NOT EXISTS rungate_directory.catalog_documents (
+    provider text PRIMARY KEY,
+    revision bigint NOT NULL UNIQUE DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    document bytea,
+    retired text NOT NULL,
+    endpoints integer NOT NULL CHECK (endpoints >= 0),
+    actor text NOT NULL,
+    imported_at timestamptz NOT NULL DEFAULT now())`
 ]
 
 const keyOf = (email: string) => digest(email.trim().toLowerCase())
@@ -151,6 +160,8 @@ export class Directory extends Context.Service<
   {
     /** Null without a directory. */
     readonly cells: Omit<ReturnType<typeof directoryOf>, "claim"> | null
+    /** The directory's database, for what else the cells share. Null without a directory. */
+    readonly sql: PgClient.PgClient | null
     /** This cell. Empty without cells. */
     readonly cell: string
     /**
@@ -165,7 +176,7 @@ export class Directory extends Context.Service<
     Effect.gen(function* () {
       const { cell, directoryUrl } = yield* Settings
       if (cell === null || directoryUrl === null)
-        return Directory.of({ cells: null, cell: cell ?? "", claim: () => Effect.void })
+        return Directory.of({ cells: null, sql: null, cell: cell ?? "", claim: () => Effect.void })
       const sql = yield* PgClient.make({
         url: directoryUrl,
         stream: socketsTo(directoryUrl),
@@ -176,7 +187,7 @@ export class Directory extends Context.Service<
       })
       yield* Effect.forkScoped(keepAwake(sql`SELECT 1`, connections))
       const { claim, ...cells } = directoryOf(sql, cell)
-      return Directory.of({ cells, cell, claim })
+      return Directory.of({ cells, sql, cell, claim })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }

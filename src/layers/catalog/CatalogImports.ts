@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Endpoint, Imported, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { Marketplace } from "./Marketplace.ts"
 import { CatalogStore } from "./CatalogStore.ts"
+import type { DirectoryAway } from "./SharedCatalog.ts"
 import { readAddress, withoutQuery } from "./import/kit/Downloads.ts"
 import { shipped } from "./Endpoints.ts"
 import { type CatalogDiff, diff, type Retired } from "./import/diff.ts"
@@ -134,13 +135,13 @@ export class CatalogImports extends Context.Service<
   CatalogImports,
   {
     /** Reads the source and compares it with the catalog. Changes nothing. */
-    readonly prepare: (request: ImportRequest) => Effect.Effect<ImportPlan, ImportFailed>
+    readonly prepare: (request: ImportRequest) => Effect.Effect<ImportPlan, ImportFailed | DirectoryAway>
     /** The same for one document as text. Opens no file and no connection. */
-    readonly prepareText: (request: TextRequest) => Effect.Effect<ImportPlan, ImportFailed>
+    readonly prepareText: (request: TextRequest) => Effect.Effect<ImportPlan, ImportFailed | DirectoryAway>
     /** Replaces the provider's document in one statement. */
-    readonly apply: (plan: ImportPlan) => Effect.Effect<void, ImportFailed>
+    readonly apply: (plan: ImportPlan) => Effect.Effect<void, ImportFailed | DirectoryAway>
     /** Restores the shipped document; false when nothing previous imported. */
-    readonly reset: (provider: string) => Effect.Effect<boolean>
+    readonly reset: (provider: string) => Effect.Effect<boolean, DirectoryAway>
   }
 >()("rungate/layers/catalog/CatalogImports") {
   static readonly layer = Layer.effect(
@@ -181,6 +182,7 @@ export class CatalogImports extends Context.Service<
           return yield* failed(
             `${provider}: no endpoint could be read. Check that the source describes endpoints and that --include and --exclude don't remove all of them.`
           )
+        yield* store.copyShared
         const previous = yield* before(provider)
         const now = new Date(yield* Clock.currentTimeMillis).toISOString()
         return { imported, diff: diff(previous, imported.document, now), expected: previous?.expected ?? null }

@@ -2,14 +2,16 @@
  * Stores imported catalog documents in Postgres: one per provider, always written and read as a whole.
  *
  * A write names the revision that it replaces. Of two concurrent imports the second is refused, so that it can't overwrite the
- * first unnoticed.
+ * first unnoticed. Cells share them, and their directory decides about writes (SharedCatalog.ts).
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { done, rowsOf, texts } from "../postgres/Rows.ts"
+import { Directory } from "../accounts/Directory.ts"
+import { done, hasRows, rowsOf, texts } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack, unpack } from "./import/pack.ts"
+import { type DirectoryAway, sharedCatalog } from "./SharedCatalog.ts"
 
 export interface StoredDocument {
   readonly document: ProviderDocument
@@ -57,9 +59,13 @@ export class CatalogStore extends Context.Service<
       document: ProviderDocument,
       retired: ReadonlyArray<Retired>,
       expected: bigint | null
-    ) => Effect.Effect<boolean>
+    ) => Effect.Effect<boolean, DirectoryAway>
     /** Deletes the imported document; false when nothing was imported. */
-    readonly reset: (provider: string) => Effect.Effect<boolean>
+    readonly reset: (provider: string) => Effect.Effect<boolean, DirectoryAway>
+    /** Copies what was imported and reset in other cells since the last copy. */
+    readonly copyShared: Effect.Effect<void, DirectoryAway>
+    /** Gives the other cells the documents that their directory lacks, or of which it has older ones. */
+    readonly share: Effect.Effect<void, DirectoryAway>
     readonly actorInput: (
       provider: string,
       path: string
@@ -72,13 +78,32 @@ export class CatalogStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
+      const { sql: directory } = yield* Directory
+
+      const revisions = Effect.orDie(
+        Effect.gen(function* () {
+          const rows = yield* revisionRows(sql`SELECT provider, revision FROM catalog_documents`)
+          return new Map(rows.map((row) => [row.provider, row.revision]))
+        })
+      )
+
+      const alone = {
+        replace: (document: ProviderDocument, retired: ReadonlyArray<Retired>, expected: bigint | null) =>
+          hasRows(sql`
+            INSERT INTO catalog_documents AS d (provider, document, retired, endpoints)
+            VALUES (${document.provider}, ${pack(document)}, ${JSON.stringify(retired)}::json, ${document.endpoints.length})
+            ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired,
+              endpoints = excluded.endpoints, revision = excluded.revision, imported_at = now()
+            WHERE d.revision = ${expected}
+            RETURNING revision`),
+        reset: (provider: string) =>
+          hasRows(sql`DELETE FROM catalog_documents WHERE provider = ${provider} RETURNING provider`),
+        copyShared: Effect.void,
+        share: Effect.void
+      }
+
       return CatalogStore.of({
-        revisions: Effect.orDie(
-          Effect.gen(function* () {
-            const rows = yield* revisionRows(sql`SELECT provider, revision FROM catalog_documents`)
-            return new Map(rows.map((row) => [row.provider, row.revision]))
-          })
-        ),
+        revisions,
         load: Effect.fnUntraced(function* (providers) {
           const rows = yield* documentRows(sql`
             SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
@@ -94,20 +119,7 @@ export class CatalogStore extends Context.Service<
             )
           )
         }, Effect.orDie),
-        replace: Effect.fnUntraced(function* (document, retired, expected) {
-          const rows = yield* sql`
-            INSERT INTO catalog_documents AS d (provider, document, retired, endpoints)
-            VALUES (${document.provider}, ${pack(document)}, ${JSON.stringify(retired)}::json, ${document.endpoints.length})
-            ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired,
-              endpoints = excluded.endpoints, revision = excluded.revision, imported_at = now()
-            WHERE d.revision = ${expected}
-            RETURNING revision`
-          return rows.length > 0
-        }, Effect.orDie),
-        reset: Effect.fnUntraced(function* (provider) {
-          const rows = yield* sql`DELETE FROM catalog_documents WHERE provider = ${provider} RETURNING provider`
-          return rows.length > 0
-        }, Effect.orDie),
+        ...(directory === null ? alone : sharedCatalog({ sql, directory, revisions })),
         actorInput: Effect.fnUntraced(function* (provider, path) {
           const [row] = yield* actorInputRows(sql`
             SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`)

@@ -56,7 +56,7 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
     HttpApiEndpoint.post("import", "/operator/catalog/imports", {
       payload: ImportRequest,
       success: CatalogImport,
-      error: [Wire.invalid_request]
+      error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       forOperators(
         "Compare or import a provider's endpoints",
@@ -65,7 +65,8 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
     ),
     HttpApiEndpoint.delete("reset", "/operator/catalog/imports/:provider", {
       params: { provider: Schema.String },
-      success: ResetImport
+      success: ResetImport,
+      error: [Wire.service_unavailable]
     }).annotateMerge(
       forOperators(
         "Delete a provider's import",

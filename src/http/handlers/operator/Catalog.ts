@@ -9,7 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { ImportPlan } from "../../../layers/catalog/CatalogImports.ts"
 import type { CatalogStore } from "../../../layers/catalog/CatalogStore.ts"
 import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
-import { refused } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
@@ -18,6 +18,8 @@ const changedMeanwhile = refusedAt(
   "based_on",
   "Another import changed this provider since you compared. Nothing was changed; compare again."
 )
+/** The directory of the cells is away. */
+const refusedNow = ({ message }: { readonly message: string }) => Effect.fail(problem("service_unavailable", message))
 
 const basedOn = ({ expected }: ImportPlan) => (expected === null ? null : String(expected))
 
@@ -64,17 +66,24 @@ export const OperatorCatalogHandlers = HttpApiBuilder.group(
             include: payload.include ?? [],
             exclude: payload.exclude ?? []
           })
-          .pipe(Effect.catch(({ message }) => refusedAt("document", message)))
+          .pipe(
+            Effect.catchTag("DirectoryAway", refusedNow),
+            Effect.catchTag("ImportFailed", ({ message }) => refusedAt("document", message))
+          )
         const { added, changed, removed } = plan.diff
         if (payload.apply !== true || added.length + changed.length + removed.length === 0) return view(plan, false)
         if ((payload.based_on ?? null) !== basedOn(plan)) return yield* changedMeanwhile
-        yield* asOperator(imports.apply(plan)).pipe(Effect.catch(() => changedMeanwhile))
+        yield* asOperator(imports.apply(plan)).pipe(
+          Effect.catchTag("DirectoryAway", refusedNow),
+          Effect.catchTag("ImportFailed", () => changedMeanwhile)
+        )
         return view(plan, true)
       }),
 
       reset: Effect.fnUntraced(function* ({ params: { provider } }) {
         const imports = yield* loaded
-        return { provider, reset: yield* asOperator(imports.reset(provider)) }
+        const reset = yield* Effect.catchTag(asOperator(imports.reset(provider)), "DirectoryAway", refusedNow)
+        return { provider, reset }
       })
     })
   })

@@ -195,7 +195,7 @@ const directoryUrlOf = (read: SettingsReader, cell: string | null) => {
   const url = read.url(
     "RUNGATE_DIRECTORY_URL",
     ["postgres", "postgresql"],
-    "PostgreSQL database in which all cells look up the cell of an e-mail address",
+    "PostgreSQL database with what all cells share: the cell of an e-mail address, and the imported catalog",
     { secret: true }
   )
   if (url !== null && cell === null) read.problems.push("RUNGATE_DIRECTORY_URL needs RUNGATE_CELL")
