@@ -8,7 +8,7 @@
 import { Client } from "pg"
 import { digest } from "../../src/layers/accounts/Accounts.ts"
 import { busySeconds, cpuSeconds } from "./machine.ts"
-import { fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
+import { drained, fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
 
 const option = (name: string): string | undefined => {
   const at = process.argv.indexOf(`--${name}`)
@@ -164,24 +164,13 @@ const features: ReadonlyArray<Feature> = [
   ["contact guard", service.side(9, { ...mail, unless_contacted_within_seconds: 3_600 }), service.side(10, mail)]
 ]
 
-const left = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue)
-  + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM mailbox) AS n`
-/** How long no work must be left, because a worker looks for some once a second. */
-const quietMillis = 1_500
-const drained = async (database: Client) => {
-  for (let since = performance.now(); performance.now() - since < quietMillis; await Bun.sleep(100)) {
-    const { rows } = await database.query(left)
-    if (Number(rows[0].n) > 0) since = performance.now()
-  }
-}
-
 /** Microseconds of CPU per run. */
 const cost = async (side: Side, secs: number) => {
   const stop = await side.listen?.()
   const pids = [side.running.pid, stage.postgresPid, ...(stage.redisPid === null ? [] : [stage.redisPid])]
   const before = cpuSeconds(pids)
   const result = await loadIn(side.running.url, [side.key], clients, secs, side.body)
-  await drained(side.database)
+  await drained([side.database])
   const spent = cpuSeconds(pids) - before
   stop?.()
   if (result.failed > 0) throw new Error(`${result.failed} of ${result.runs} runs failed: ${result.failure}`)

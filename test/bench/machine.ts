@@ -21,20 +21,35 @@ const statOf = (pid: number): Stat | null => {
   }
 }
 
-/** CPU seconds of a process, its living descendants and its dead children. */
-export const cpuSeconds = (roots: ReadonlyArray<number>): number => {
+/** These processes and their living descendants. */
+const treesOf = (roots: ReadonlyArray<number>): ReadonlyArray<readonly [pid: number, stat: Stat]> => {
   const stats = new Map<number, Stat>()
   for (const name of readdirSync("/proc")) {
     const stat = /^\d+$/.test(name) ? statOf(Number(name)) : null
     if (stat !== null) stats.set(Number(name), stat)
   }
-  let total = 0
-  for (const [pid, stat] of stats) {
+  return [...stats].filter(([pid]) => {
     let ancestor: number | undefined = pid
     while (ancestor !== undefined && ancestor > 1 && !roots.includes(ancestor)) ancestor = stats.get(ancestor)?.ppid
-    if (ancestor !== undefined && roots.includes(ancestor)) total += stat.cpu + stat.ended
+    return ancestor !== undefined && roots.includes(ancestor)
+  })
+}
+
+/** CPU seconds of a process, its living descendants and its dead children. */
+export const cpuSeconds = (roots: ReadonlyArray<number>): number =>
+  treesOf(roots).reduce((total, [, { cpu, ended }]) => total + cpu + ended, 0)
+
+/** Memory of a process and its living descendants. What several of them share counts once, such as PostgreSQL's buffers. */
+export const treeMb = (roots: ReadonlyArray<number>): number => {
+  let kb = 0
+  for (const [pid] of treesOf(roots)) {
+    try {
+      kb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0)
+    } catch {
+      // It has ended.
+    }
   }
-  return total
+  return Math.round(kb / 1024)
 }
 
 /** Microseconds of CPU that the first threads of these processes have spent. More exact than clock ticks; JavaScript runs in that thread. */

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util"
 import { Client } from "pg"
-import { busySeconds, cpuSeconds } from "./machine.ts"
+import { type Cost, costOf, idleCores, sizesOf, sum } from "./counters.ts"
 import { fund, loadIn, newDatabase, openStage, type Running, type Stage, start } from "./stage.ts"
 
 const { values: options } = parseArgs({
@@ -38,53 +38,13 @@ type Role = keyof (typeof layouts)[number]
 type Layout = Readonly<Record<Role, number>>
 const nameOf = ({ all, http, worker }: Layout) => (all > 0 ? `${all} x all` : `${http} x http + ${worker} x worker`)
 
-/** What PostgreSQL counts, all of it growing. */
-interface Counters {
-  /** Transactions that wrote, by their ids. */
-  readonly commits: number
-  readonly walBytes: number
-  readonly walSyncs: number
-}
-
-const countersOf = async (client: Client): Promise<Counters> => {
-  const { rows } = await client.query(`
-    SELECT pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS commits, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes,
-           (SELECT sum(fsyncs)::float8 FROM pg_stat_io WHERE object = 'wal') AS syncs`)
-  return { commits: rows[0].commits, walBytes: rows[0].bytes, walSyncs: rows[0].syncs }
-}
-
-interface Row {
+interface Row extends Cost {
   readonly queues: string
   readonly processes: string
-  readonly runs_per_s: number
-  readonly p99_ms: number
   /** Share of one core that all processes take without a run, PostgreSQL and Redis included. */
   readonly idle: number
-  /** CPU seconds per 1,000 runs, by part. */
-  readonly cpu: Readonly<Record<string, number>>
-  readonly cpu_total: number
-  readonly commits_per_run: number
-  readonly commits_per_s: number
-  readonly wal_syncs_per_s: number
-  readonly wal_bytes_per_run: number
-  readonly connections: number
-  /** Share of all cores that this machine was busy, the load and other programs included. */
-  readonly busy: number
-  /** Share of all cores that the service, PostgreSQL and Redis had. The load and other programs had the rest. */
-  readonly ours: number
-  readonly failed: number
 }
 const rows: Array<Row> = []
-
-/** Bytes of each table with its indexes. */
-const sizesOf = async (client: Client): Promise<ReadonlyMap<string, number>> => {
-  const { rows } = await client.query(`
-    SELECT c.relname AS table, pg_total_relation_size(c.oid)::float8 AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind = 'r' AND n.nspname = 'public'`)
-  return new Map(rows.map(({ table, bytes }) => [table, bytes]))
-}
-
-const sum = (parts: ReadonlyMap<string, number>) => [...parts.values()].reduce((a, b) => a + b, 0)
 
 const startAll = (layout: Layout, env: Record<string, string>, isFloor: boolean) =>
   Promise.all(
@@ -110,39 +70,12 @@ const measure = async (
   for (const { role, running } of started) parts.set(role, [...(parts.get(role) ?? []), running.pid])
   parts.set("postgres", [stage.postgresPid])
   if (queues === "redis" && stage.redisPid !== null) parts.set("redis", [stage.redisPid])
-  const spent = () => new Map([...parts].map(([name, pids]) => [name, cpuSeconds(pids)]))
-  const resting = sum(spent())
-  await Bun.sleep(idleMillis)
-  const idle = (sum(spent()) - resting) / (idleMillis / 1000)
-  const [before, counted, busyBefore, began] = [spent(), await countersOf(client), busySeconds(), performance.now()]
-  const result = await loadIn(urls, keys, clients, seconds)
-  const [after, counts, busyAfter, took] = [spent(), await countersOf(client), busySeconds(), performance.now() - began]
-  const connections = await client.query(
-    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE backend_type = 'client backend'"
-  )
-  const per = (value: number) => Number(((value / result.runs) * 1000).toFixed(3))
-  const cpu = Object.fromEntries([...after].map(([name, value]) => [name, per(value - (before.get(name) ?? 0))]))
-  const total = sum(new Map(Object.entries(cpu)))
+  const idle = sum(Object.values(await idleCores(parts, idleMillis)))
   const row: Row = {
     queues,
     processes: nameOf(layout),
-    runs_per_s: Math.round(result.runs / result.seconds),
-    p99_ms: Math.round(result.p99),
     idle: Number(idle.toFixed(3)),
-    cpu,
-    cpu_total: Number(
-      Object.values(cpu)
-        .reduce((a, b) => a + b)
-        .toFixed(3)
-    ),
-    commits_per_run: Number(((counts.commits - counted.commits) / result.runs).toFixed(2)),
-    commits_per_s: Math.round((counts.commits - counted.commits) / result.seconds),
-    wal_syncs_per_s: Math.round((counts.walSyncs - counted.walSyncs) / result.seconds),
-    wal_bytes_per_run: Math.round((counts.walBytes - counted.walBytes) / result.runs),
-    connections: connections.rows[0].count,
-    busy: Number(((busyAfter - busyBefore) / ((took / 1000) * cores)).toFixed(2)),
-    ours: Number(((total * result.runs) / 1000 / ((took / 1000) * cores)).toFixed(2)),
-    failed: result.failed
+    ...(await costOf(parts, [client], () => loadIn(urls, keys, clients, seconds)))
   }
   rows.push(row)
   const one = rows.find(
@@ -152,12 +85,12 @@ const measure = async (
   const dearer = one === undefined ? 1 : row.cpu_total / one.cpu_total
   console.log(
     `${queues.padEnd(8)} ${row.processes.padEnd(21)} ${String(row.runs_per_s).padStart(5)} runs/s (${relative.toFixed(2)} of one)  p99 ${row.p99_ms} ms  CPU ${row.cpu_total} s/1000 (${dearer.toFixed(2)} of one: ${Object.entries(
-      cpu
+      row.cpu
     )
       .map(([name, value]) => `${name} ${value}`)
       .join(
         ", "
-      )})  ${row.commits_per_run} commits, ${row.wal_bytes_per_run} B of WAL a run  ${row.commits_per_s} commits/s, ${row.wal_syncs_per_s} syncs/s  ${row.connections} connections  idle ${row.idle} cores  machine busy ${Math.round(row.busy * 100)} %, with us ${Math.round(row.ours * 100)} %${row.failed === 0 ? "" : `  FAILED ${row.failed}: ${result.failure}`}`
+      )})  ${row.commits_per_run} commits, ${row.wal_bytes_per_run} B of WAL a run  ${row.commits_per_s} commits/s, ${row.wal_syncs_per_s} syncs/s  ${row.connections} connections  idle ${row.idle} cores  machine busy ${Math.round(row.busy * 100)} %, with us ${Math.round(row.ours * 100)} %${row.failed === 0 ? "" : `  FAILED ${row.failed}: ${row.failure}`}`
   )
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
+import { markOf } from "../../src/schema/accounts/TokenText.ts"
 import { startable } from "../../scripts/bundle.ts"
 import { startRedis } from "../kit/redis.ts"
 import { afterwards } from "../kit/process-end.ts"
@@ -121,6 +122,19 @@ export const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number
     })
   })
 
+const left = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue)
+  + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM mailbox) AS n`
+/** How long no work must be left, because a worker looks for some once a second. */
+const quietMillis = 1_500
+
+/** Waits until the background work of all these databases has ended. */
+export const drained = async (databases: ReadonlyArray<Client>) => {
+  for (let since = performance.now(); performance.now() - since < quietMillis; await Bun.sleep(100)) {
+    const counts = await Promise.all(databases.map((database) => database.query(left)))
+    if (counts.some(({ rows }) => Number(rows[0].n) > 0)) since = performance.now()
+  }
+}
+
 const digest = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest()
 
 const credited = (org_id: string, txn_id: string) =>
@@ -129,14 +143,18 @@ const credited = (org_id: string, txn_id: string) =>
     ...{ reference: txn_id, created_at: new Date() }
   })
 
-/** Organizations with a key and a million dollars each, credited on the ledger as a bonus is. */
-export const fund = async (database: string, count: number, lanes = 2): Promise<ReadonlyArray<string>> => {
+/**
+ * Organizations with a key and a million dollars each, credited on the ledger as a bonus is. In a cell the keys say its name and the tag of their
+ * organization, as those that it makes.
+ */
+export const fund = async (database: string, count: number, lanes = 2, cell = ""): Promise<ReadonlyArray<string>> => {
   const client = new Client({ connectionString: database })
   await client.connect()
   const keys: Array<string> = []
   for (let n = 0; n < count; n++) {
-    const org_id = `org_bench${String(n).padStart(21, "0")}`
-    const key = `rg_test_bench${String(n).padStart(38, "0")}`
+    const org_id = `org_bench${cell}${String(n).padStart(21 - cell.length, "0")}`
+    const mark = cell === "" ? "" : `${markOf(cell, org_id)}_`
+    const key = `rg_test_${mark}bench${String(n).padStart(38, "0")}`
     await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'bench')", [org_id])
     await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % lanes])
     await client.query(

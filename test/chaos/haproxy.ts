@@ -1,4 +1,4 @@
-/** The router of cells: HAProxy with the configuration that ships (deploy/cells), in front of two services of this process. */
+/** The router of cells: HAProxy with the configuration that ships (deploy/cells), in front of as many cells as a test or bench has. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
@@ -15,6 +15,7 @@ if (!hasHaproxy) console.log("haproxy is not installed: the tests of cells are s
 
 export interface Haproxy {
   readonly url: string
+  readonly pid: number
   /** A command of its runtime API, such as `add map moved.map <tag> <backend>`; names of maps are completed. */
   readonly command: (text: string) => Promise<string>
   readonly stop: () => Promise<void>
@@ -22,22 +23,26 @@ export interface Haproxy {
 
 const shipped = join(import.meta.dir, "..", "..", "deploy", "cells")
 
-/** `cells`: the address of each cell of the shipped configuration. */
-export const startHaproxy = async (cells: Readonly<Record<"a" | "b", string>>): Promise<Haproxy> => {
+/** The backend of a cell, as the shipped configuration has it. A busy machine answers late, and no cell may be away for that: no check. */
+const backendOf = ([name, url]: readonly [string, string]) =>
+  `backend cell_${name}\n    balance leastconn\n    server ${name}1 ${new URL(url).host}\n`
+
+/** `cells`: the name and the address of each. The first one is the default. */
+export const startHaproxy = async (cells: Readonly<Record<string, string>>): Promise<Haproxy> => {
   if (program === null) throw new Error("haproxy is not installed")
   const dir = mkdtempSync(join(tmpdir(), "rungate-haproxy-"))
   const port = await freePort()
-  const text = readFileSync(join(shipped, "haproxy.cfg"), "utf8")
+  const names = Object.keys(cells)
+  const [frontend = ""] = readFileSync(join(shipped, "haproxy.cfg"), "utf8").split(/^backend /m)
+  const text = frontend
     .replaceAll("/etc/haproxy/", `${dir}/`)
     .replaceAll("/run/haproxy/", `${dir}/`)
-    .replaceAll("maxconn 20000", "maxconn 200")
-    // A busy machine answers late, and no cell may be away for that.
-    .replaceAll(/:8787 check$/gm, ":8787")
+    .replaceAll("maxconn 20000", "maxconn 1000")
     .replace("bind :8080", `bind 127.0.0.1:${port}`)
-    .replace(/10\.0\.1\.\d:8787/g, new URL(cells.a).host)
-    .replace(/10\.0\.2\.\d:8787/g, new URL(cells.b).host)
-  writeFileSync(join(dir, "haproxy.cfg"), text)
-  for (const map of ["cells.map", "moved.map"]) writeFileSync(join(dir, map), readFileSync(join(shipped, map)))
+    .replace("default_backend cell_a", `default_backend cell_${names[0]}`)
+  writeFileSync(join(dir, "haproxy.cfg"), text + Object.entries(cells).map(backendOf).join("\n"))
+  writeFileSync(join(dir, "cells.map"), names.map((name) => `${name} cell_${name}\n`).join(""))
+  writeFileSync(join(dir, "moved.map"), readFileSync(join(shipped, "moved.map")))
   afterwards('kill -KILL "$(cat "$1/pid")"; rm -rf "$1"', dir)
   let said = ""
   const child = spawn(program, ["-db", "-f", join(dir, "haproxy.cfg")], { stdio: ["ignore", "pipe", "pipe"] })
@@ -52,6 +57,7 @@ export const startHaproxy = async (cells: Readonly<Record<"a" | "b", string>>): 
   })
   return {
     url,
+    pid: child.pid ?? 0,
     command: (command) =>
       new Promise((resolve, reject) => {
         const socket = connect(join(dir, "rungate.sock"))
