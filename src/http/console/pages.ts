@@ -4,7 +4,16 @@
  *
  * The build reads this list too, so that the service answers these addresses with the console (scripts/console.ts).
  */
-import type { Page } from "./data/page.ts"
+import type { Page, PageIcon } from "./data/page.ts"
+
+/** `icon` and `shortcut` are for pages that a rail lists. */
+const page = (path: string, title: string, load: Page["load"], icon?: PageIcon, shortcut?: string): Page => ({
+  path,
+  title,
+  load,
+  icon,
+  shortcut
+})
 
 const inRail: ReadonlyArray<Page> = [
   {
@@ -19,237 +28,101 @@ const inRail: ReadonlyArray<Page> = [
       return front
     }
   },
-  {
-    path: "/activity",
-    title: "Activity",
-    icon: "activity",
-    shortcut: "a",
-    load: () => import("./pages/activity/Activity.tsx")
-  },
-  {
-    path: "/catalog",
-    title: "Catalog",
-    icon: "catalog",
-    shortcut: "c",
-    load: () => import("./pages/catalog/Catalog.tsx")
-  },
-  {
-    path: "/batches",
-    title: "Batches",
-    icon: "batches",
-    shortcut: "b",
-    load: () => import("./pages/batches/Batches.tsx")
-  },
-  {
-    path: "/history",
-    title: "History",
-    icon: "history",
-    shortcut: "y",
-    load: () => import("./pages/history/History.tsx")
-  },
-  { path: "/wallet", title: "Wallet", icon: "wallet", shortcut: "w", load: () => import("./pages/wallet/Wallet.tsx") },
-  { path: "/usage", title: "Usage", icon: "usage", shortcut: "u", load: () => import("./pages/usage/Usage.tsx") }
+  page("/activity", "Activity", () => import("./pages/activity/Activity.tsx"), "activity", "a"),
+  page("/catalog", "Catalog", () => import("./pages/catalog/Catalog.tsx"), "catalog", "c"),
+  page("/batches", "Batches", () => import("./pages/batches/Batches.tsx"), "batches", "b"),
+  page("/history", "History", () => import("./pages/history/History.tsx"), "history", "y"),
+  page("/wallet", "Wallet", () => import("./pages/wallet/Wallet.tsx"), "wallet", "w"),
+  page("/usage", "Usage", () => import("./pages/usage/Usage.tsx"), "usage", "u")
 ]
 
 const inSettings: ReadonlyArray<Page> = [
-  {
-    path: "/settings/keys",
-    title: "API keys",
-    icon: "key",
-    shortcut: "k",
-    load: () => import("./pages/keys/Keys.tsx")
-  },
-  { path: "/settings/guard", title: "Spend guard", icon: "guard", load: () => import("./pages/guard/Guard.tsx") },
-  {
-    path: "/settings/label-budgets",
-    title: "Label budgets",
-    icon: "label",
-    load: () => import("./pages/labelbudgets/LabelBudgets.tsx")
-  },
-  { path: "/settings/senders", title: "Senders", icon: "senders", load: () => import("./pages/senders/Senders.tsx") },
-  { path: "/settings/opt-outs", title: "Opt-outs", icon: "unknown", load: () => import("./pages/optouts/OptOuts.tsx") },
-  {
-    path: "/settings/webhooks",
-    title: "Webhooks",
-    icon: "webhooks",
-    load: () => import("./pages/webhooks/Webhooks.tsx")
-  },
-  { path: "/settings/members", title: "Members", icon: "members", load: () => import("./pages/members/Members.tsx") },
-  {
-    path: "/settings/audit-log",
-    title: "Audit log",
-    icon: "audit",
-    load: () => import("./pages/auditlog/AuditLog.tsx")
-  },
-  {
-    path: "/settings/referrals",
-    title: "Referrals",
-    icon: "referrals",
-    load: () => import("./pages/referrals/Referrals.tsx")
-  },
-  {
-    path: "/settings/provider-accounts",
-    title: "Provider accounts",
-    icon: "provider",
-    load: () => import("./pages/provideraccounts/ProviderAccounts.tsx")
-  },
-  {
-    path: "/settings/code",
-    title: "As code",
-    icon: "code",
-    load: () => import("./pages/configuration/Configuration.tsx")
-  },
-  { path: "/settings/account", title: "Account", icon: "account", load: () => import("./pages/start/Account.tsx") }
+  page("/settings/keys", "API keys", () => import("./pages/keys/Keys.tsx"), "key", "k"),
+  page("/settings/guard", "Spend guard", () => import("./pages/guard/Guard.tsx"), "guard"),
+  page("/settings/label-budgets", "Label budgets", () => import("./pages/labelbudgets/LabelBudgets.tsx"), "label"),
+  page("/settings/senders", "Senders", () => import("./pages/senders/Senders.tsx"), "senders"),
+  page("/settings/opt-outs", "Opt-outs", () => import("./pages/optouts/OptOuts.tsx"), "unknown"),
+  page("/settings/webhooks", "Webhooks", () => import("./pages/webhooks/Webhooks.tsx"), "webhooks"),
+  page("/settings/members", "Members", () => import("./pages/members/Members.tsx"), "members"),
+  page("/settings/audit-log", "Audit log", () => import("./pages/auditlog/AuditLog.tsx"), "audit"),
+  page("/settings/referrals", "Referrals", () => import("./pages/referrals/Referrals.tsx"), "referrals"),
+  page(
+    "/settings/provider-accounts",
+    "Provider accounts",
+    () => import("./pages/provideraccounts/ProviderAccounts.tsx"),
+    "provider"
+  ),
+  page("/settings/code", "As code", () => import("./pages/configuration/Configuration.tsx"), "code"),
+  page("/settings/account", "Account", () => import("./pages/start/Account.tsx"), "account")
 ]
 
 const inPalette: ReadonlyArray<Page> = [
-  { path: "/approvals", title: "Approvals", load: () => import("./pages/approvals/Approvals.tsx") },
-  { path: "/batches/new", title: "New batch", load: () => import("./pages/batches/new/NewBatch.tsx") }
+  page("/approvals", "Approvals", () => import("./pages/approvals/Approvals.tsx")),
+  page("/batches/new", "New batch", () => import("./pages/batches/new/NewBatch.tsx"))
 ]
 
 /** Of one object, or behind a button. */
 const ofOneObject: ReadonlyArray<Page> = [
-  { path: "/runs/$run_id", title: "Run", load: () => import("./pages/run/RunPage.tsx") },
-  { path: "/catalog/$capability", title: "Capability", load: () => import("./pages/catalog/CapabilityPage.tsx") },
-  { path: "/catalog/$provider/$", title: "Endpoint", load: () => import("./pages/catalog/EndpointPage.tsx") },
-  { path: "/batches/$batch_id", title: "Batch", load: () => import("./pages/batches/BatchPage.tsx") },
-  { path: "/settings/keys/new", title: "Create an API key", load: () => import("./pages/keys/NewKey.tsx") },
-  {
-    path: "/settings/keys/new-allowance",
-    title: "Give an allowance",
-    load: () => import("./pages/keys/NewAllowance.tsx")
-  },
-  { path: "/settings/keys/$key_id", title: "API key", load: () => import("./pages/keys/KeyPage.tsx") },
-  {
-    path: "/settings/webhooks/new",
-    title: "Add a webhook endpoint",
-    load: () => import("./pages/webhooks/NewEndpoint.tsx")
-  },
-  {
-    path: "/settings/webhooks/$endpoint_id",
-    title: "Webhook endpoint",
-    load: () => import("./pages/webhooks/EndpointPage.tsx")
-  },
-  { path: "/authorize", title: "Connect an agent", load: () => import("./pages/authorize/Authorize.tsx") }
+  page("/runs/$run_id", "Run", () => import("./pages/run/RunPage.tsx")),
+  page("/catalog/$capability", "Capability", () => import("./pages/catalog/CapabilityPage.tsx")),
+  page("/catalog/$provider/$", "Endpoint", () => import("./pages/catalog/EndpointPage.tsx")),
+  page("/batches/$batch_id", "Batch", () => import("./pages/batches/BatchPage.tsx")),
+  page("/settings/keys/new", "Create an API key", () => import("./pages/keys/NewKey.tsx")),
+  page("/settings/keys/new-allowance", "Give an allowance", () => import("./pages/keys/NewAllowance.tsx")),
+  page("/settings/keys/$key_id", "API key", () => import("./pages/keys/KeyPage.tsx")),
+  page("/settings/webhooks/new", "Add a webhook endpoint", () => import("./pages/webhooks/NewEndpoint.tsx")),
+  page("/settings/webhooks/$endpoint_id", "Webhook endpoint", () => import("./pages/webhooks/EndpointPage.tsx")),
+  page("/authorize", "Connect an agent", () => import("./pages/authorize/Authorize.tsx"))
 ]
 
 /** For people without a session. */
 const ofStrangers: ReadonlyArray<Page> = [
-  { path: "/sign-in", title: "Sign in", load: () => import("./pages/start/SignIn.tsx") },
-  { path: "/sign-up", title: "Sign up", load: () => import("./pages/start/SignUp.tsx") },
-  { path: "/sign-up/$code", title: "Join with a code", load: () => import("./pages/start/SignUp.tsx") },
-  { path: "/forgot", title: "Forgot your password", load: () => import("./pages/start/Forgot.tsx") },
-  { path: "/reset", title: "Set a new password", load: () => import("./pages/start/Reset.tsx") },
-  { path: "/verify", title: "Verify your address", load: () => import("./pages/start/Verify.tsx") },
-  { path: "/join", title: "Join an organization", load: () => import("./pages/start/JoinOrganization.tsx") },
+  page("/sign-in", "Sign in", () => import("./pages/start/SignIn.tsx")),
+  page("/sign-up", "Sign up", () => import("./pages/start/SignUp.tsx")),
+  page("/sign-up/$code", "Join with a code", () => import("./pages/start/SignUp.tsx")),
+  page("/forgot", "Forgot your password", () => import("./pages/start/Forgot.tsx")),
+  page("/reset", "Set a new password", () => import("./pages/start/Reset.tsx")),
+  page("/verify", "Verify your address", () => import("./pages/start/Verify.tsx")),
+  page("/join", "Join an organization", () => import("./pages/start/JoinOrganization.tsx")),
   // Addresses of links in e-mails, of invitations and of referrals. Without a console the service has its own pages there (src/http/pages).
-  { path: "/forgot-password", title: "Forgot your password", load: () => import("./pages/start/Forgot.tsx") },
-  { path: "/reset-password", title: "Set a new password", load: () => import("./pages/start/Reset.tsx") },
-  { path: "/verify-email", title: "Verify your address", load: () => import("./pages/start/Verify.tsx") },
-  { path: "/invitation", title: "Sign up", load: () => import("./pages/start/SignUp.tsx") },
-  { path: "/join/$code", title: "Join with a code", load: () => import("./pages/start/SignUp.tsx") },
-  {
-    path: "/join-organization",
-    title: "Join an organization",
-    load: () => import("./pages/start/JoinOrganization.tsx")
-  },
-  { path: "/operator/sign-in", title: "Operator sign-in", load: () => import("./pages/operator/SignIn.tsx") }
+  page("/forgot-password", "Forgot your password", () => import("./pages/start/Forgot.tsx")),
+  page("/reset-password", "Set a new password", () => import("./pages/start/Reset.tsx")),
+  page("/verify-email", "Verify your address", () => import("./pages/start/Verify.tsx")),
+  page("/invitation", "Sign up", () => import("./pages/start/SignUp.tsx")),
+  page("/join/$code", "Join with a code", () => import("./pages/start/SignUp.tsx")),
+  page("/join-organization", "Join an organization", () => import("./pages/start/JoinOrganization.tsx")),
+  page("/operator/sign-in", "Operator sign-in", () => import("./pages/operator/SignIn.tsx"))
 ]
 
 const ofOperator: ReadonlyArray<Page> = [
-  {
-    path: "/operator",
-    title: "Overview",
-    icon: "overview",
-    shortcut: "v",
-    load: () => import("./pages/operator/Overview.tsx")
-  },
-  {
-    path: "/operator/organizations",
-    title: "Organizations",
-    icon: "organizations",
-    shortcut: "o",
-    load: () => import("./pages/operator/Organizations.tsx")
-  },
-  {
-    path: "/operator/books",
-    title: "Books",
-    icon: "books",
-    shortcut: "b",
-    load: () => import("./pages/operator/Books.tsx")
-  },
-  {
-    path: "/operator/queues",
-    title: "Queues",
-    icon: "queues",
-    shortcut: "q",
-    load: () => import("./pages/operator/waiting/Queues.tsx")
-  },
-  {
-    path: "/operator/providers",
-    title: "Providers",
-    icon: "provider",
-    shortcut: "p",
-    load: () => import("./pages/operator/Providers.tsx")
-  },
-  {
-    path: "/operator/payments",
-    title: "Payments",
-    icon: "payments",
-    shortcut: "m",
-    load: () => import("./pages/operator/Payments.tsx")
-  },
-  {
-    path: "/operator/unknown",
-    title: "Unknown outcomes",
-    icon: "unknown",
-    shortcut: "u",
-    load: () => import("./pages/operator/waiting/Outcomes.tsx")
-  },
-  {
-    path: "/operator/disputes",
-    title: "Disputes",
-    icon: "disputes",
-    shortcut: "d",
-    load: () => import("./pages/operator/waiting/Disputes.tsx")
-  },
-  {
-    path: "/operator/invitations",
-    title: "Invitations",
-    icon: "invitations",
-    shortcut: "i",
-    load: () => import("./pages/operator/Invitations.tsx")
-  },
-  {
-    path: "/operator/opt-outs",
-    title: "Opt-outs",
-    icon: "unknown",
-    load: () => import("./pages/operator/OptOuts.tsx")
-  },
-  {
-    path: "/operator/catalog",
-    title: "Catalog",
-    icon: "catalog",
-    shortcut: "c",
-    load: () => import("./pages/operator/catalog/Catalog.tsx")
-  },
-  {
-    path: "/operator/audit-log",
-    title: "Audit log",
-    icon: "audit",
-    shortcut: "l",
-    load: () => import("./pages/operator/log/AuditLog.tsx")
-  }
+  page("/operator", "Overview", () => import("./pages/operator/Overview.tsx"), "overview", "v"),
+  page(
+    "/operator/organizations",
+    "Organizations",
+    () => import("./pages/operator/Organizations.tsx"),
+    "organizations",
+    "o"
+  ),
+  page("/operator/books", "Books", () => import("./pages/operator/Books.tsx"), "books", "b"),
+  page("/operator/queues", "Queues", () => import("./pages/operator/waiting/Queues.tsx"), "queues", "q"),
+  page("/operator/providers", "Providers", () => import("./pages/operator/Providers.tsx"), "provider", "p"),
+  page("/operator/payments", "Payments", () => import("./pages/operator/Payments.tsx"), "payments", "m"),
+  page("/operator/unknown", "Unknown outcomes", () => import("./pages/operator/waiting/Outcomes.tsx"), "unknown", "u"),
+  page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), "disputes", "d"),
+  page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), "invitations", "i"),
+  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), "unknown"),
+  page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), "catalog", "c"),
+  page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), "audit", "l")
 ]
 
 /** Pages that other pages of the operator lead to. */
 const belowOperator: ReadonlyArray<Page> = [
-  {
-    path: "/operator/organizations/$org_id",
-    title: "Organization",
-    load: () => import("./pages/operator/organization/Organization.tsx")
-  },
-  { path: "/operator/credits", title: "Provider credits", load: () => import("./pages/operator/Credits.tsx") }
+  page(
+    "/operator/organizations/$org_id",
+    "Organization",
+    () => import("./pages/operator/organization/Organization.tsx")
+  ),
+  page("/operator/credits", "Provider credits", () => import("./pages/operator/Credits.tsx"))
 ]
 
 const placed = (place: NonNullable<Page["place"]>, pages: ReadonlyArray<Page>): ReadonlyArray<Page> =>

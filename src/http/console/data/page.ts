@@ -44,9 +44,9 @@ export interface Page {
   readonly access?: "session" | "public" | "both" | "operator"
   /** Where the page is listed. A page of a single object is in no list. */
   readonly place?: "rail" | "settings" | "palette" | "operator"
-  readonly icon?: PageIcon
+  readonly icon?: PageIcon | undefined
   /** Second key after `g`, such as `a` for `g a`. */
-  readonly shortcut?: string
+  readonly shortcut?: string | undefined
   readonly load: () => Promise<{ readonly default: ComponentType }>
 }
 
