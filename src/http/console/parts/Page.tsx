@@ -119,6 +119,24 @@ export const PageHead = ({
   )
 }
 
+/** A page whose parts stand below each other. */
+export const Page = ({
+  lead,
+  children,
+  ...head
+}: {
+  readonly title: string
+  readonly actions?: ReactNode
+  /** Below the title. */
+  readonly lead?: ReactNode
+  readonly children: ReactNode
+}) => (
+  <>
+    <PageHead {...head}>{lead}</PageHead>
+    <div className="grid grid-cols-1 gap-6">{children}</div>
+  </>
+)
+
 export const Panel = ({
   title,
   actions,

@@ -4,7 +4,7 @@ import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Id, Money, Status, Time } from "../../parts/Values.tsx"
-import { Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Progress } from "./Progress.tsx"
 import { Results } from "./Results.tsx"
@@ -34,31 +34,31 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
   const may = useMay("batches.cancel")
   const file = fileOf(batch)
   return (
-    <>
-      <PageHead
-        title={file ?? "Batch"}
-        actions={
-          <>
-            <Downloads batch={batch} />
-            {batch.status === "finished" && batch.rows.blocked > 0 && may && <Retry batch={batch} />}
-            {!batch.done && batch.status !== "cancelling" && may && <Cancel batch={batch} />}
-          </>
-        }
-      >
-        {!may && (
-          <p>Your role is viewer. A member, an admin or an owner can cancel a batch and run its blocked rows.</p>
-        )}
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-          <Status status={batch.status} large />
-          <Id id={batch.id} what="the batch's id" />
-          <Time at={batch.created_at} />
-        </div>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Progress batch={batch} />
-        <Results batch={batch} />
-      </div>
-    </>
+    <Page
+      title={file ?? "Batch"}
+      actions={
+        <>
+          <Downloads batch={batch} />
+          {batch.status === "finished" && batch.rows.blocked > 0 && may && <Retry batch={batch} />}
+          {!batch.done && batch.status !== "cancelling" && may && <Cancel batch={batch} />}
+        </>
+      }
+      lead={
+        <>
+          {!may && (
+            <p>Your role is viewer. A member, an admin or an owner can cancel a batch and run its blocked rows.</p>
+          )}
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+            <Status status={batch.status} large />
+            <Id id={batch.id} what="the batch's id" />
+            <Time at={batch.created_at} />
+          </div>
+        </>
+      }
+    >
+      <Progress batch={batch} />
+      <Results batch={batch} />
+    </Page>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { ButtonLink, Empty, PageHead, RowLink } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, Page, RowLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { endedOf, fileOf, useBatches } from "./useBatch.ts"
 
@@ -44,21 +44,19 @@ const Batches = () => {
   const may = useMay("batches.create")
   const denied = useDenied("batches.create")
   return (
-    <>
-      <PageHead
-        title="Batches"
-        actions={
-          may && (
-            <ButtonLink to="/batches/new" look="primary">
-              New batch
-            </ButtonLink>
-          )
-        }
-      >
-        {denied}
-      </PageHead>
+    <Page
+      title="Batches"
+      actions={
+        may && (
+          <ButtonLink to="/batches/new" look="primary">
+            New batch
+          </ButtonLink>
+        )
+      }
+      lead={denied}
+    >
       <List />
-    </>
+    </Page>
   )
 }
 

@@ -3,7 +3,7 @@ import { useParam } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Badge, CodeBlock, Id, Money } from "../../parts/Values.tsx"
-import { Empty, Loaded, PageHead, RowLink, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Empty, Loaded, Page, RowLink, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Json, type Tab } from "../run/Tabs.tsx"
 import { About } from "./About.tsx"
@@ -53,8 +53,9 @@ const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
 const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
   const { capability, title, description, status, billing, warranty, starting_price, hints, sandbox } = inspected
   return (
-    <>
-      <PageHead title={title}>
+    <Page
+      title={title}
+      lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <Id id={capability} what="the capability's name" />
           <PriceFrom price={starting_price} />
@@ -62,17 +63,16 @@ const Shown = ({ inspected }: { readonly inspected: InspectedCapability }) => {
           {sandbox && <Badge tone="amber">simulated</Badge>}
           <TextLink to={`/activity?capability=${capability}`}>Its runs</TextLink>
         </div>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <div className="max-w-prose space-y-2">
-          <p>{description}</p>
-          <p className="text-muted">{billing.description}</p>
-          {warranty !== undefined && <p className="text-muted">Warranty: {warranty.description}</p>}
-        </div>
-        <TryFrom key={capability} inspected={inspected} />
-        <About label="Parts of the capability" tabs={partsOf(inspected)} hints={hints} />
+      }
+    >
+      <div className="max-w-prose space-y-2">
+        <p>{description}</p>
+        <p className="text-muted">{billing.description}</p>
+        {warranty !== undefined && <p className="text-muted">Warranty: {warranty.description}</p>}
       </div>
-    </>
+      <TryFrom key={capability} inspected={inspected} />
+      <About label="Parts of the capability" tabs={partsOf(inspected)} hints={hints} />
+    </Page>
   )
 }
 

@@ -2,7 +2,7 @@
 import { api, ApiError, useRead } from "../../data/api.ts"
 import { useFilters, useParam } from "../../data/address.ts"
 import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
-import { Empty, Loaded, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Empty, Loaded, Page, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { plainText } from "../../forms/providerText.ts"
 import { capabilityPage } from "../../running/paths.ts"
 import { Json, type Tab } from "../run/Tabs.tsx"
@@ -68,8 +68,9 @@ const partsOf = (inspected: InspectedEndpoint): ReadonlyArray<Tab> => [
 const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
   const { provider, endpoint, method, title, description, cost, health, wrapped_by, sandbox, hints } = inspected
   return (
-    <>
-      <PageHead title={title}>
+    <Page
+      title={title}
+      lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <TextLink to={`/catalog?provider=${encodeURIComponent(provider)}`}>{provider}</TextLink>
           <span className="font-mono text-small">{method}</span>
@@ -78,25 +79,24 @@ const Shown = ({ inspected }: { readonly inspected: InspectedEndpoint }) => {
           <HealthBadge health={health} />
           {sandbox && <Badge tone="amber">simulated</Badge>}
         </div>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <div className="max-w-prose space-y-2">
-          {description !== "" && <p className="break-words">{plainText(description)}</p>}
-          {wrapped_by.length > 0 && (
-            <p>
-              The same with one input for all providers:{" "}
-              {wrapped_by.map((one) => (
-                <TextLink key={one} to={capabilityPage(one)} className="mr-2">
-                  {one}
-                </TextLink>
-              ))}
-            </p>
-          )}
-        </div>
-        <TryFrom key={`${provider} ${method} ${endpoint}`} inspected={inspected} />
-        <About label="Parts of the endpoint" tabs={partsOf(inspected)} hints={hints} />
+      }
+    >
+      <div className="max-w-prose space-y-2">
+        {description !== "" && <p className="break-words">{plainText(description)}</p>}
+        {wrapped_by.length > 0 && (
+          <p>
+            The same with one input for all providers:{" "}
+            {wrapped_by.map((one) => (
+              <TextLink key={one} to={capabilityPage(one)} className="mr-2">
+                {one}
+              </TextLink>
+            ))}
+          </p>
+        )}
       </div>
-    </>
+      <TryFrom key={`${provider} ${method} ${endpoint}`} inspected={inspected} />
+      <About label="Parts of the endpoint" tabs={partsOf(inspected)} hints={hints} />
+    </Page>
   )
 }
 

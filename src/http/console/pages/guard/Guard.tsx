@@ -7,7 +7,7 @@ import { Meter } from "../../forms/Meter.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
-import { Loaded, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
+import { Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 
 type Guarded = AnswerOf<"wallet", "guard">
@@ -93,10 +93,14 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => {
 }
 
 const Guard = () => (
-  <>
-    <PageHead title="Spend guard">
-      Limits for the whole organization. <TextLink to="/settings/keys">Keys</TextLink> have budgets of their own.
-    </PageHead>
+  <Page
+    title="Spend guard"
+    lead={
+      <>
+        Limits for the whole organization. <TextLink to="/settings/keys">Keys</TextLink> have budgets of their own.
+      </>
+    }
+  >
     <Loaded query={useGuard()}>
       {(guard) => (
         <div className="grid grid-cols-1 gap-6">
@@ -105,7 +109,7 @@ const Guard = () => (
         </div>
       )}
     </Loaded>
-  </>
+  </Page>
 )
 
 export default Guard

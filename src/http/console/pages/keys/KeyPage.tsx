@@ -9,7 +9,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
-import { LoadedPage, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
+import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { AllowancePanel } from "./AllowancePanel.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { KeyLink } from "./KeyName.tsx"
@@ -68,8 +68,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const [newKey, setMade] = useState<NewKey | null>(null)
   if (newKey !== null)
     return (
-      <>
-        <PageHead title={apiKey.name} />
+      <Page title={apiKey.name}>
         <Secret
           title="This is the new key. It is shown only now: store it where secrets belong."
           label="the new API key"
@@ -80,41 +79,34 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
             go(`/settings/keys/${newKey.id}`)
           }}
         />
-      </>
+      </Page>
     )
   return (
-    <>
-      <PageHead title={apiKey.name}>
-        <KeyState apiKey={apiKey} />
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
-          <KeyFacts apiKey={apiKey} />
-          {apiKey.allowance ? (
-            <AllowancePanel allowance_id={apiKey.id} may={may || isOwn} />
-          ) : (
-            <Panel title="Budget">
-              <BudgetBar budget={apiKey.budget} />
-              <p className="mt-3 text-muted">
-                What unfinished runs hold counts against the budget too, until they end.
-              </p>
-            </Panel>
-          )}
-        </div>
-        {isUsable(apiKey) &&
-          !apiKey.allowance &&
-          (may || isOwn ? (
-            <>
-              {may && isChangeable(apiKey) && <Rules apiKey={apiKey} />}
-              <EndKey apiKey={apiKey} onMade={setMade} rotates={may} />
-            </>
-          ) : (
-            <p className="text-muted">
-              Your role is viewer. The member who created the key, an admin or an owner can change it.
-            </p>
-          ))}
+    <Page title={apiKey.name} lead={<KeyState apiKey={apiKey} />}>
+      <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
+        <KeyFacts apiKey={apiKey} />
+        {apiKey.allowance ? (
+          <AllowancePanel allowance_id={apiKey.id} may={may || isOwn} />
+        ) : (
+          <Panel title="Budget">
+            <BudgetBar budget={apiKey.budget} />
+            <p className="mt-3 text-muted">What unfinished runs hold counts against the budget too, until they end.</p>
+          </Panel>
+        )}
       </div>
-    </>
+      {isUsable(apiKey) &&
+        !apiKey.allowance &&
+        (may || isOwn ? (
+          <>
+            {may && isChangeable(apiKey) && <Rules apiKey={apiKey} />}
+            <EndKey apiKey={apiKey} onMade={setMade} rotates={may} />
+          </>
+        ) : (
+          <p className="text-muted">
+            Your role is viewer. The member who created the key, an admin or an owner can change it.
+          </p>
+        ))}
+    </Page>
   )
 }
 

@@ -3,7 +3,7 @@ import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { present } from "../../data/clock.ts"
-import { Allowed, PageHead } from "../../parts/Page.tsx"
+import { Allowed, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -52,12 +52,11 @@ const Form = () => {
 
 const NewAllowance = () => {
   return (
-    <>
-      <PageHead title="Give an allowance">A key with an amount of the wallet's money.</PageHead>
+    <Page title="Give an allowance" lead="A key with an amount of the wallet's money.">
       <Allowed operation="allowances.create">
         <Form />
       </Allowed>
-    </>
+    </Page>
   )
 }
 

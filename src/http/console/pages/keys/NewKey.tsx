@@ -3,7 +3,7 @@ import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useService } from "../../data/session.ts"
-import { Allowed, Loaded, PageHead } from "../../parts/Page.tsx"
+import { Allowed, Loaded, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -46,12 +46,11 @@ const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
 
 const NewKey = () => {
   return (
-    <>
-      <PageHead title="Create an API key" />
+    <Page title="Create an API key">
       <Allowed operation="keys.create">
         <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
       </Allowed>
-    </>
+    </Page>
   )
 }
 

@@ -4,7 +4,7 @@ import { useSession } from "../../data/session.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { Empty, Page, Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { RemoveFactors } from "./RemoveFactors.tsx"
@@ -58,26 +58,26 @@ const Members = () => {
     }
   })
   return (
-    <>
-      <PageHead title="Members">
-        {isOwner
+    <Page
+      title="Members"
+      lead={
+        isOwner
           ? "You are an owner, so you may change roles and remove members."
-          : "Owners change roles and remove members."}
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Panel title="People">
-          <PagedTable
-            paged={members}
-            label="Members"
-            columns={columns}
-            keyOf={({ id }) => id}
-            empty={<Empty title="Members will be here." />}
-          />
-          <Roles />
-        </Panel>
-        <Invitations />
-      </div>
-    </>
+          : "Owners change roles and remove members."
+      }
+    >
+      <Panel title="People">
+        <PagedTable
+          paged={members}
+          label="Members"
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={<Empty title="Members will be here." />}
+        />
+        <Roles />
+      </Panel>
+      <Invitations />
+    </Page>
   )
 }
 

@@ -3,7 +3,7 @@ import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
-import { Button, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Button, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { Ask } from "./Ask.tsx"
 import { SmallTable } from "./SmallTable.tsx"
@@ -148,13 +148,10 @@ const Record = () => {
 }
 
 const Books = () => (
-  <>
-    <PageHead title="Books" actions={<Record />} />
-    <div className="grid grid-cols-1 gap-6">
-      <Live />
-      <Recorded />
-    </div>
-  </>
+  <Page title="Books" actions={<Record />}>
+    <Live />
+    <Recorded />
+  </Page>
 )
 
 export default Books

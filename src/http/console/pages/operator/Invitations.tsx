@@ -6,7 +6,7 @@ import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock, Time } from "../../parts/Values.tsx"
 import { EmailField } from "../../parts/Field.tsx"
-import { Loaded, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
+import { Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 const Invite = () => {
@@ -46,27 +46,22 @@ const columns = columnsOf("SignUpInvitation", {
 const Invitations = () => {
   const list = useRead(["operator", "invitations"], () => api.operatorInvitations.list({}))
   return (
-    <>
-      <PageHead title="Invitations">
-        Links to sign up. Members invite people to their own organization themselves.
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Invite />
-        <Panel title="Newest invitations">
-          <Loaded query={list}>
-            {({ items }) => (
-              <SmallTable
-                label="Newest invitations"
-                rows={items}
-                keyOf={({ email, created_at }) => `${email} ${created_at}`}
-                none="Nobody was invited yet."
-                columns={columns}
-              />
-            )}
-          </Loaded>
-        </Panel>
-      </div>
-    </>
+    <Page title="Invitations" lead="Links to sign up. Members invite people to their own organization themselves.">
+      <Invite />
+      <Panel title="Newest invitations">
+        <Loaded query={list}>
+          {({ items }) => (
+            <SmallTable
+              label="Newest invitations"
+              rows={items}
+              keyOf={({ email, created_at }) => `${email} ${created_at}`}
+              none="Nobody was invited yet."
+              columns={columns}
+            />
+          )}
+        </Loaded>
+      </Panel>
+    </Page>
   )
 }
 

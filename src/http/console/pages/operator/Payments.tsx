@@ -4,7 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Loaded, PageHead, Panel, TextLink } from "../../parts/Page.tsx"
+import { Empty, Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { paymentCells } from "./paymentCells.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 import { Verdict } from "./Verdict.tsx"
@@ -76,21 +76,18 @@ const List = ({ state }: { readonly state: (typeof states)[number] | undefined }
 const Payments = () => {
   const [search] = useFilters()
   return (
-    <>
-      <PageHead title="Payments" />
-      <div className="grid grid-cols-1 gap-6">
-        <Mismatches />
-        <div>
-          <FilterSelect
-            name="state"
-            label="State"
-            options={[["", "Any state"], ...states.map((one) => [one, one] as const)]}
-            className="mb-4 max-w-44"
-          />
-          <List state={states.find((one) => one === search["state"])} />
-        </div>
+    <Page title="Payments">
+      <Mismatches />
+      <div>
+        <FilterSelect
+          name="state"
+          label="State"
+          options={[["", "Any state"], ...states.map((one) => [one, one] as const)]}
+          className="mb-4 max-w-44"
+        />
+        <List state={states.find((one) => one === search["state"])} />
       </div>
-    </>
+    </Page>
   )
 }
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import { CodeBlock, Id, Time } from "../../parts/Values.tsx"
-import { Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { HealthBadge } from "../catalog/Health.tsx"
 import { Losses, Margins } from "./Margins.tsx"
 import { SmallTable, TablePanel } from "./SmallTable.tsx"
@@ -127,24 +127,23 @@ const Providers = () => {
     refetchInterval: refreshMillis
   })
   return (
-    <>
-      <PageHead title="Providers" actions={<TextLink to="/operator/credits">Provider credits</TextLink>}>
-        {state.data?.mode === "sandbox" && "This is the sandbox, which simulates all of them."}
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Loaded query={state} skeleton={<Skeleton lines={10} />}>
-          {(data) => (
-            <>
-              <Attention state={data} />
-              <Configured providers={data.providers.filter(({ configured }) => configured)} />
-              <Missing providers={data.providers.filter(({ configured }) => !configured)} />
-            </>
-          )}
-        </Loaded>
-        <Margins />
-        <Losses />
-      </div>
-    </>
+    <Page
+      title="Providers"
+      actions={<TextLink to="/operator/credits">Provider credits</TextLink>}
+      lead={state.data?.mode === "sandbox" && "This is the sandbox, which simulates all of them."}
+    >
+      <Loaded query={state} skeleton={<Skeleton lines={10} />}>
+        {(data) => (
+          <>
+            <Attention state={data} />
+            <Configured providers={data.providers.filter(({ configured }) => configured)} />
+            <Missing providers={data.providers.filter(({ configured }) => !configured)} />
+          </>
+        )}
+      </Loaded>
+      <Margins />
+      <Losses />
+    </Page>
   )
 }
 

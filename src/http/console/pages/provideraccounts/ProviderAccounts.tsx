@@ -3,7 +3,7 @@ import { useState } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Allowed, Empty, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
@@ -102,11 +102,10 @@ const AccountPanel = ({ account, may }: { readonly account: Account; readonly ma
 const ProviderAccounts = () => {
   const may = useMay("providerAccounts.set")
   return (
-    <>
-      <PageHead title="Provider accounts">
-        Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee
-        here.
-      </PageHead>
+    <Page
+      title="Provider accounts"
+      lead="Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee here."
+    >
       <Loaded query={useAccounts()} skeleton={<Skeleton lines={6} height={28} />}>
         {({ items }) => (
           <div className="grid grid-cols-1 gap-6">
@@ -123,7 +122,7 @@ const ProviderAccounts = () => {
           </div>
         )}
       </Loaded>
-    </>
+    </Page>
   )
 }
 

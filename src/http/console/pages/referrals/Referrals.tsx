@@ -1,7 +1,7 @@
 /** The referral program: the code and link to pass on, what was earned, and who signed up with it. */
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
-import { Empty, Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Empty, Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Money, State } from "../../parts/Values.tsx"
 
@@ -77,12 +77,11 @@ const Shown = ({ program }: { readonly program: Program }) => {
 const Referrals = () => {
   const program = useRead(["referrals"], () => api.referrals.program({}), { staleTime: 60_000 })
   return (
-    <>
-      <PageHead title="Referrals" />
+    <Page title="Referrals">
       <Loaded query={program} skeleton={<Skeleton lines={8} height={24} />}>
         {(data) => <Shown program={data} />}
       </Loaded>
-    </>
+    </Page>
   )
 }
 

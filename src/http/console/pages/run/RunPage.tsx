@@ -3,7 +3,7 @@ import { ActionButton, useAction } from "../../actions/Actions.tsx"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Denied, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
+import { Denied, Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { duration } from "../../data/time.ts"
 import { Id, Status, Time, toClipboard } from "../../parts/Values.tsx"
 import { Menu } from "../../parts/Menu.tsx"
@@ -65,30 +65,28 @@ const Shown = ({ run }: { readonly run: Run }) => {
   const query = useDetails(run.run_id, run.status)
   const details = query.data
   return (
-    <>
-      <PageHead
-        title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
-        actions={<Actions run={run} details={details} />}
-      >
+    <Page
+      title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
+      actions={<Actions run={run} details={details} />}
+      lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <Status status={run.status} large />
           <Id id={run.run_id} what="the run's id" />
           <Time at={run.created_at} />
           {run.done && <span>{duration(run.timing.duration_ms)}</span>}
         </div>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        {run.approval !== undefined && <Waits run={run} />}
-        <Trouble run={run} />
-        <MoneyBar run={run} details={details} />
-        <Attempts run={run} />
-        <Why run={run} query={query} />
-        {details !== undefined && details.warranty !== null && (
-          <Warranty run_id={run.run_id} warranty={details.warranty} />
-        )}
-        <RunTabs key={run.run_id} run={run} query={query} />
-      </div>
-    </>
+      }
+    >
+      {run.approval !== undefined && <Waits run={run} />}
+      <Trouble run={run} />
+      <MoneyBar run={run} details={details} />
+      <Attempts run={run} />
+      <Why run={run} query={query} />
+      {details !== undefined && details.warranty !== null && (
+        <Warranty run_id={run.run_id} warranty={details.warranty} />
+      )}
+      <RunTabs key={run.run_id} run={run} query={query} />
+    </Page>
   )
 }
 

@@ -2,7 +2,7 @@
 import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
@@ -34,24 +34,21 @@ const Senders = () => {
   const may = useMay("senders.add")
   const paged = usePaged(["senders"], (from) => api.senders.list({ query: { limit: 50, ...from } }))
   return (
-    <>
-      <PageHead title="Senders">Domains from which your runs may send e-mail.</PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Allowed operation="senders.add">
-          <Add />
-        </Allowed>
-        <PagedList
-          paged={paged}
-          empty={
-            <Empty title="Your domains will be here, each with its DNS record.">
-              <p className="text-muted">Without one, runs that send e-mail from your own addresses are refused.</p>
-            </Empty>
-          }
-        >
-          {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} />)}
-        </PagedList>
-      </div>
-    </>
+    <Page title="Senders" lead="Domains from which your runs may send e-mail.">
+      <Allowed operation="senders.add">
+        <Add />
+      </Allowed>
+      <PagedList
+        paged={paged}
+        empty={
+          <Empty title="Your domains will be here, each with its DNS record.">
+            <p className="text-muted">Without one, runs that send e-mail from your own addresses are refused.</p>
+          </Empty>
+        }
+      >
+        {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} />)}
+      </PagedList>
+    </Page>
   )
 }
 

@@ -5,7 +5,7 @@ import { useSession } from "../../data/session.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { Id, Time } from "../../parts/Values.tsx"
 import { PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Page, Panel } from "../../parts/Page.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { SecondFactor } from "./SecondFactor.tsx"
 import { Sessions } from "./Sessions.tsx"
@@ -43,30 +43,27 @@ const Account = () => {
   const session = useSession()
   if (session === null) return null
   return (
-    <>
-      <PageHead title="Account" />
-      <div className="grid grid-cols-1 gap-6">
-        <Panel title="You">
-          <Facts
-            facts={[
-              ["E-mail address", session.user.email],
-              [
-                "Organization",
-                <>
-                  {session.organization.name} <Id id={session.organization.id} what="the organization's id" />
-                </>
-              ],
-              ["Role", session.role],
-              ["Session ends", <Time at={session.expires_at} />]
-            ]}
-          />
-        </Panel>
-        <Password />
-        <Passkeys />
-        <SecondFactor />
-        <Sessions />
-      </div>
-    </>
+    <Page title="Account">
+      <Panel title="You">
+        <Facts
+          facts={[
+            ["E-mail address", session.user.email],
+            [
+              "Organization",
+              <>
+                {session.organization.name} <Id id={session.organization.id} what="the organization's id" />
+              </>
+            ],
+            ["Role", session.role],
+            ["Session ends", <Time at={session.expires_at} />]
+          ]}
+        />
+      </Panel>
+      <Password />
+      <Passkeys />
+      <SecondFactor />
+      <Sessions />
+    </Page>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
 import { Figure } from "../../lists/Facts.tsx"
-import { ButtonLink, Loaded, PageHead, Panel, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { TopUp } from "../home/TopUp.tsx"
 import { Audit } from "./Audit.tsx"
@@ -48,28 +48,25 @@ const PayIn = () => (
 )
 
 const Wallet = () => (
-  <>
-    <PageHead
-      title="Wallet"
-      actions={
-        <>
-          <ButtonLink to="/usage">Usage</ButtonLink>
-          <ButtonLink to="/settings/guard">Spend guard</ButtonLink>
-        </>
-      }
-    />
-    <div className="grid grid-cols-1 gap-6">
-      <AutoTopupFailed />
-      <Balances />
-      <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
-        <PayIn />
-        <AutoTopup />
-      </div>
-      <Audit />
-      <Ledger />
-      <Downloads />
+  <Page
+    title="Wallet"
+    actions={
+      <>
+        <ButtonLink to="/usage">Usage</ButtonLink>
+        <ButtonLink to="/settings/guard">Spend guard</ButtonLink>
+      </>
+    }
+  >
+    <AutoTopupFailed />
+    <Balances />
+    <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
+      <PayIn />
+      <AutoTopup />
     </div>
-  </>
+    <Audit />
+    <Ledger />
+    <Downloads />
+  </Page>
 )
 
 export default Wallet

@@ -4,7 +4,7 @@ import { ActionButton, ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed, LoadedPage, PageHead, Panel } from "../../parts/Page.tsx"
+import { Allowed, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -80,31 +80,32 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   // It is shown only once, so it stays here when the endpoint is read again.
   const [secret, setSecret] = useState<string | null>(null)
   return (
-    <>
-      <PageHead title="Webhook endpoint" actions={may && <PauseOrResume endpoint={endpoint} />}>
+    <Page
+      title="Webhook endpoint"
+      actions={may && <PauseOrResume endpoint={endpoint} />}
+      lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <span className="wrap-anywhere text-text">{endpoint.url}</span>
           <EndpointState endpoint={endpoint} />
           <Id id={endpoint.id} what="the endpoint's id" />
         </div>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        {secret !== null && (
-          <Secret
-            title="This is the new secret. It is shown only now: store it where your endpoint reads it."
-            label="the new webhook secret"
-            text={secret}
-            done="I have stored the new secret"
-            onStored={() => setSecret(null)}
-          />
-        )}
-        <Trouble endpoint={endpoint} />
-        <Deliveries endpoint={endpoint} />
-        <Allowed operation="webhooks.change">
-          <Manage endpoint={endpoint} onSecret={setSecret} />
-        </Allowed>
-      </div>
-    </>
+      }
+    >
+      {secret !== null && (
+        <Secret
+          title="This is the new secret. It is shown only now: store it where your endpoint reads it."
+          label="the new webhook secret"
+          text={secret}
+          done="I have stored the new secret"
+          onStored={() => setSecret(null)}
+        />
+      )}
+      <Trouble endpoint={endpoint} />
+      <Deliveries endpoint={endpoint} />
+      <Allowed operation="webhooks.change">
+        <Manage endpoint={endpoint} onSecret={setSecret} />
+      </Allowed>
+    </Page>
   )
 }
 

@@ -2,7 +2,7 @@
 import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { Allowed, PageHead } from "../../parts/Page.tsx"
+import { Allowed, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -36,12 +36,11 @@ const Form = () => {
 
 const NewEndpoint = () => {
   return (
-    <>
-      <PageHead title="Add a webhook endpoint">Events from now on are posted to it.</PageHead>
+    <Page title="Add a webhook endpoint" lead="Events from now on are posted to it.">
       <Allowed operation="webhooks.create">
         <Form />
       </Allowed>
-    </>
+    </Page>
   )
 }
 

@@ -1,7 +1,7 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { ButtonLink, Empty, Loaded, PageHead, RowLink, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, Loaded, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { useEndpoints } from "./endpoints.ts"
 import { EndpointState } from "./EndpointState.tsx"
@@ -19,20 +19,22 @@ const Webhooks = () => {
   const may = useMay("webhooks.create")
   const denied = useDenied("webhooks.create")
   return (
-    <>
-      <PageHead
-        title="Webhooks"
-        actions={
-          may && (
-            <ButtonLink to="/settings/webhooks/new" look="primary">
-              Add an endpoint
-            </ButtonLink>
-          )
-        }
-      >
-        Events are posted to your endpoints, signed by the Standard Webhooks specification.
-        {denied !== null && ` ${denied}`}
-      </PageHead>
+    <Page
+      title="Webhooks"
+      actions={
+        may && (
+          <ButtonLink to="/settings/webhooks/new" look="primary">
+            Add an endpoint
+          </ButtonLink>
+        )
+      }
+      lead={
+        <>
+          Events are posted to your endpoints, signed by the Standard Webhooks specification.
+          {denied !== null && ` ${denied}`}
+        </>
+      }
+    >
       <Loaded query={useEndpoints()} skeleton={<Skeleton lines={5} height={28} />}>
         {({ items }) => (
           <DataTable
@@ -50,7 +52,7 @@ const Webhooks = () => {
           />
         )}
       </Loaded>
-    </>
+    </Page>
   )
 }
 

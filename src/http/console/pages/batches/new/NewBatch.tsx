@@ -3,7 +3,7 @@ import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
 import { catalogStaleMillis, useCapabilities } from "../../../data/capabilities.ts"
 import { Select } from "../../../parts/Field.tsx"
-import { Failed, Loaded, PageHead, Panel, TextLink } from "../../../parts/Page.tsx"
+import { Failed, Loaded, Page, Panel, TextLink } from "../../../parts/Page.tsx"
 import type { Sheet } from "../readFile.ts"
 import { Cost } from "./Cost.tsx"
 import { FileDrop } from "./FileDrop.tsx"
@@ -107,25 +107,27 @@ const NewBatch = () => {
   const [sheet, setSheet] = useState<{ readonly read: Sheet; readonly count: number } | null>(null)
   const form = useForm(capability)
   return (
-    <>
-      <PageHead title="New batch">
-        Run a capability for each row of a CSV. <TextLink to="/batches">All batches</TextLink>
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Panel title="1. File">
-          <FileDrop
-            sheet={sheet?.read ?? null}
-            onSheet={(read) => setSheet((before) => ({ read, count: (before?.count ?? 0) + 1 }))}
-          />
-        </Panel>
-        <CapabilityPanel capability={capability} onCapability={(chosen) => change({ capability: chosen })} />
-        {sheet !== null && form.error !== null && <Failed error={form.error} retry={() => void form.refetch()} />}
-        {sheet !== null && form.data !== undefined && form.data !== null && (
-          // Another file or another capability begins with its own guess of the columns.
-          <Rows key={`${capability} ${sheet.count}`} sheet={sheet.read} capability={capability} form={form.data} />
-        )}
-      </div>
-    </>
+    <Page
+      title="New batch"
+      lead={
+        <>
+          Run a capability for each row of a CSV. <TextLink to="/batches">All batches</TextLink>
+        </>
+      }
+    >
+      <Panel title="1. File">
+        <FileDrop
+          sheet={sheet?.read ?? null}
+          onSheet={(read) => setSheet((before) => ({ read, count: (before?.count ?? 0) + 1 }))}
+        />
+      </Panel>
+      <CapabilityPanel capability={capability} onCapability={(chosen) => change({ capability: chosen })} />
+      {sheet !== null && form.error !== null && <Failed error={form.error} retry={() => void form.refetch()} />}
+      {sheet !== null && form.data !== undefined && form.data !== null && (
+        // Another file or another capability begins with its own guess of the columns.
+        <Rows key={`${capability} ${sheet.count}`} sheet={sheet.read} capability={capability} form={form.data} />
+      )}
+    </Page>
   )
 }
 

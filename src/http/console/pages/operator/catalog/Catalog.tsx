@@ -4,7 +4,7 @@ import { type AnswerOf, api } from "../../../data/api.ts"
 import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
 import { CodeBlock } from "../../../parts/Values.tsx"
 import { Field, TextArea } from "../../../parts/Field.tsx"
-import { PageHead, Panel } from "../../../parts/Page.tsx"
+import { Page, Panel } from "../../../parts/Page.tsx"
 import { Ask } from "../Ask.tsx"
 import { Verdict } from "../Verdict.tsx"
 import { Diff } from "./Diff.tsx"
@@ -94,45 +94,42 @@ const Catalog = () => {
   const hasChanges =
     compared !== undefined && compared.added.length + compared.changed.length + compared.removed.length > 0
   return (
-    <>
-      <PageHead title="Catalog">Raw endpoints of a provider, from its own specification.</PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Panel title="Compare a document">
-          <ActionForm action={compare} submit="Compare with the catalog" look="plain">
-            <Document />
-            <Field
-              label="Provider"
-              name="provider"
-              maxLength={41}
-              pattern="[a-z][a-z0-9_]*"
-              hint="The slug, such as hunter. A manifest names its provider itself."
-              className="max-w-sm"
-            />
-          </ActionForm>
-          <div className="mt-4 space-y-2">
-            <p className="text-muted">For URLs, several documents, and documents above 1 MiB, on the server:</p>
-            <CodeBlock
-              text="rungate catalog import <file or URL> --provider <slug> --dry-run"
-              label="the command that compares a document"
-            />
+    <Page title="Catalog" lead="Raw endpoints of a provider, from its own specification.">
+      <Panel title="Compare a document">
+        <ActionForm action={compare} submit="Compare with the catalog" look="plain">
+          <Document />
+          <Field
+            label="Provider"
+            name="provider"
+            maxLength={41}
+            pattern="[a-z][a-z0-9_]*"
+            hint="The slug, such as hunter. A manifest names its provider itself."
+            className="max-w-sm"
+          />
+        </ActionForm>
+        <div className="mt-4 space-y-2">
+          <p className="text-muted">For URLs, several documents, and documents above 1 MiB, on the server:</p>
+          <CodeBlock
+            text="rungate catalog import <file or URL> --provider <slug> --dry-run"
+            label="the command that compares a document"
+          />
+        </div>
+      </Panel>
+      {compared !== undefined && (
+        <Panel title={`What changes for ${compared.provider}`}>
+          <Diff compared={compared} />
+          <div className="mt-4">
+            {isDone ? (
+              <Verdict good>Imported. Running services use it within 5 seconds.</Verdict>
+            ) : hasChanges && wanted !== null ? (
+              <Apply wanted={wanted} compared={compared} onDone={() => setDone(true)} />
+            ) : (
+              <Verdict good>The catalog is up to date.</Verdict>
+            )}
           </div>
         </Panel>
-        {compared !== undefined && (
-          <Panel title={`What changes for ${compared.provider}`}>
-            <Diff compared={compared} />
-            <div className="mt-4">
-              {isDone ? (
-                <Verdict good>Imported. Running services use it within 5 seconds.</Verdict>
-              ) : hasChanges && wanted !== null ? (
-                <Apply wanted={wanted} compared={compared} onDone={() => setDone(true)} />
-              ) : (
-                <Verdict good>The catalog is up to date.</Verdict>
-              )}
-            </div>
-          </Panel>
-        )}
-      </div>
-    </>
+      )}
+    </Page>
   )
 }
 

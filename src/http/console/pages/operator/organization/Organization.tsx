@@ -5,7 +5,7 @@ import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
 import { Facts } from "../../../lists/Facts.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
-import { Loaded, PageHead, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
+import { Loaded, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
 import { Verdict } from "../Verdict.tsx"
 import { Credit } from "./Credit.tsx"
 import { Guard } from "./Guard.tsx"
@@ -87,8 +87,9 @@ const Organization = () => {
     api.operatorOrganizations.get({ params: { org_id } })
   )
   return (
-    <>
-      <PageHead title={organization.data?.name ?? "Organization"}>
+    <Page
+      title={organization.data?.name ?? "Organization"}
+      lead={
         <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
           {organization.data !== undefined && organization.data.suspension !== null && (
             <Badge tone="red">suspended</Badge>
@@ -101,7 +102,8 @@ const Organization = () => {
             </span>
           )}
         </span>
-      </PageHead>
+      }
+    >
       <Loaded query={organization} skeleton={<Skeleton lines={10} height={24} />}>
         {(detail) => (
           <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
@@ -121,7 +123,7 @@ const Organization = () => {
           </div>
         )}
       </Loaded>
-    </>
+    </Page>
   )
 }
 

@@ -5,7 +5,7 @@ import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
-import { Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
+import { Empty, Page, TextLink } from "../../../parts/Page.tsx"
 import { Ask } from "../Ask.tsx"
 import { Entry } from "./Entry.tsx"
 
@@ -77,10 +77,10 @@ const Outcomes = () => {
     api.operatorOutcomes.list({ query: { limit: pageSize, ...from } })
   )
   return (
-    <>
-      <PageHead title="Unknown outcomes">
-        Calls that the provider may have carried out or not. Look into its account before you record anything.
-      </PageHead>
+    <Page
+      title="Unknown outcomes"
+      lead="Calls that the provider may have carried out or not. Look into its account before you record anything."
+    >
       <PagedList
         paged={paged}
         empty={
@@ -99,7 +99,7 @@ const Outcomes = () => {
           </ul>
         )}
       </PagedList>
-    </>
+    </Page>
   )
 }
 

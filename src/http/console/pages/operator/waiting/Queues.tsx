@@ -1,6 +1,6 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
 import { columnsOf } from "../../../lists/nouns.tsx"
-import { Loaded, PageHead, Panel, Skeleton } from "../../../parts/Page.tsx"
+import { Loaded, Page, Panel, Skeleton } from "../../../parts/Page.tsx"
 import { SmallTable, TablePanel } from "../SmallTable.tsx"
 import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
 import { DeadLetters } from "./DeadLetters.tsx"
@@ -37,20 +37,17 @@ const Runs = ({ queues }: { readonly queues: QueuesState }) => (
 const Queues = () => {
   const queues = useQueues()
   return (
-    <>
-      <PageHead title="Queues" />
-      <div className="grid grid-cols-1 gap-6">
-        <DeadLetters />
-        <Loaded query={queues} skeleton={<Skeleton lines={8} />}>
-          {(data) => (
-            <>
-              <Runs queues={data} />
-              <Lanes queues={data} />
-            </>
-          )}
-        </Loaded>
-      </div>
-    </>
+    <Page title="Queues">
+      <DeadLetters />
+      <Loaded query={queues} skeleton={<Skeleton lines={8} />}>
+        {(data) => (
+          <>
+            <Runs queues={data} />
+            <Lanes queues={data} />
+          </>
+        )}
+      </Loaded>
+    </Page>
   )
 }
 
