@@ -1,6 +1,7 @@
 /** What pages and commands say of a noun where its columns are not enough. It loads no schema. */
 import type { NounColumn } from "../../schema/Columns.ts"
 import type { RemovedFactors } from "../../schema/nouns/Member.ts"
+import type { OptOutsAdded } from "../../schema/nouns/OptOut.ts"
 import type { Quote } from "../../schema/nouns/Quote.ts"
 import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
 
@@ -77,6 +78,10 @@ export const quoteNotes = ({ approval_rule, budgets = [] }: typeof Quote.Encoded
     return `Budget of ${whose}: $${left} of $${limit} is left${period === "total" ? "" : ` in this ${period}`}.`
   })
 ]
+
+/** What an addition to an opt-out list changed. */
+export const addedSentence = ({ added, already, refused }: Omit<typeof OptOutsAdded.Encoded, "refusals">): string =>
+  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 

@@ -8,6 +8,7 @@ import { unparse } from "papaparse"
 import { batchRowsMax } from "../../../schema/batches/Batch.ts"
 import { OptOut, OptOutCheck, OptOutsAdded } from "../../../schema/nouns/OptOut.ts"
 import { type OperatorOptOutsApi, OptOutsApi } from "../../api/OptOuts.ts"
+import { addedSentence } from "../../client/Words.ts"
 import { drawn, drawnList, listed, nounTable, said } from "../answers/draw.ts"
 import { ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
@@ -15,10 +16,6 @@ import { json } from "../answers/show.ts"
 import { linesOf, uploadSeconds } from "../batches/BatchProgress.ts"
 import { argument } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
-
-type Counts = Pick<typeof OptOutsAdded.Encoded, "added" | "already" | "refused">
-const addedText = ({ added, already, refused }: Counts): string =>
-  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
 
 const values = Argument.String("values").pipe(
   Argument.withDescription("addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>"),
@@ -52,7 +49,7 @@ export const optOutCommands = (
         sum.already += part.already
         sum.refused += part.refused
       }
-      yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedText(sum))
+      yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedSentence(sum))
     })
   ).pipe(
     Command.withDescription("Add the values of a CSV, with the column value, or kind and digest as an export has them")
@@ -61,11 +58,12 @@ export const optOutCommands = (
     Command.withDescription(description),
     Command.withSubcommands([
       row(endpoints.list, {
+        items: "opt-outs",
         show: listed(OptOut, `There are no opt-outs. Add one with: ${command} add ada@example.com`)
       }),
       row(endpoints.add, {
         fields: { values, reason: "why, for the list and the audit log" },
-        show: drawn(OptOutsAdded, (answer) => [addedText(answer)]),
+        show: drawn(OptOutsAdded, (answer) => [addedSentence(answer)]),
         examples: [
           { command: `${command} add ada@example.com acme.example`, description: "An address, and a whole domain" }
         ]

@@ -1,28 +1,19 @@
-/** A list of opt-outs, of the organization or of the service: add values, import and export a CSV, remove an entry. */
-import type { AnswerOf, api } from "../../data/api.ts"
+/** The page of an opt-out list, of the organization or of the service: add values, import and export a CSV, remove an entry. */
+import { addedSentence } from "../../../client/Words.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
+import { useDenied } from "../../data/session.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Panel } from "../../parts/Page.tsx"
+import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
 
 type Entry = AnswerOf<"optOuts", "list">["items"][number]
 
-type Sent<Name extends keyof typeof api.optOuts> = Parameters<(typeof api.optOuts)[Name]>[0]
-
-/** The operations, of either list. */
-interface Lists {
-  readonly list: (sent: Sent<"list">) => Promise<AnswerOf<"optOuts", "list">>
-  readonly add: (sent: Sent<"add">) => Promise<AnswerOf<"optOuts", "add">>
-  readonly import: (sent: Sent<"import">) => Promise<AnswerOf<"optOuts", "import">>
-  readonly remove: (sent: Sent<"remove">) => Promise<AnswerOf<"optOuts", "remove">>
-}
-
 interface ListProps {
-  readonly lists: Lists
-  /** The first part of the keys of its queries. */
-  readonly name: string
+  /** Of the contract's operations. The keys of the list's queries begin with it. */
+  readonly group: "optOuts" | "operatorOptOuts"
   /** Where the export is. */
   readonly path: string
 }
@@ -36,20 +27,17 @@ const words = {
   reason: { label: "Reason (optional)" }
 }
 
-const said = ({ added, already, refused }: AnswerOf<"optOuts", "import">) =>
-  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
-
-const Add = ({ lists, name }: ListProps) => {
-  const add = useAction((sent: FormData) => lists.add({ payload: { ...payloadIn(sent), source: "console" } }), {
-    says: said,
-    changes: [name]
+const Add = ({ group }: ListProps) => {
+  const add = useAction((sent: FormData) => api[group].add({ payload: { ...payloadIn(sent), source: "console" } }), {
+    says: addedSentence,
+    changes: [group]
   })
   return (
     <Panel title="Add opt-outs">
       <ActionForm action={add} submit="Add to the list" className="space-y-3">
         <PayloadFields form={form} words={words} />
       </ActionForm>
-      {add.data !== undefined && <p className="mt-3 text-muted">{said(add.data)}</p>}
+      {add.data !== undefined && <p className="mt-3 text-muted">{addedSentence(add.data)}</p>}
     </Panel>
   )
 }
@@ -59,10 +47,10 @@ const textOf = (sent: FormData): Promise<string> => {
   return file instanceof File ? file.text() : Promise.resolve("")
 }
 
-const Exchange = ({ lists, name, path }: ListProps) => {
-  const load = useAction(async (sent: FormData) => lists.import({ payload: await textOf(sent) }), {
-    says: said,
-    changes: [name]
+const Exchange = ({ group, path }: ListProps) => {
+  const load = useAction(async (sent: FormData) => api[group].import({ payload: await textOf(sent) }), {
+    says: addedSentence,
+    changes: [group]
   })
   return (
     <Panel title="Import and export">
@@ -72,7 +60,7 @@ const Exchange = ({ lists, name, path }: ListProps) => {
           <input type="file" name="file" accept=".csv,text/csv" required className="mt-1 block" />
         </label>
       </ActionForm>
-      {load.data !== undefined && <p className="mt-3 text-muted">{said(load.data)}</p>}
+      {load.data !== undefined && <p className="mt-3 text-muted">{addedSentence(load.data)}</p>}
       <p className="mt-3">
         <a href={path} download="opt-outs.csv">
           Export the list
@@ -85,11 +73,11 @@ const Exchange = ({ lists, name, path }: ListProps) => {
   )
 }
 
-const Remove = ({ lists, name, entry: { id, hint } }: Omit<ListProps, "path"> & { readonly entry: Entry }) => (
+const Remove = ({ group, entry: { id, hint } }: Pick<ListProps, "group"> & { readonly entry: Entry }) => (
   <ConfirmAction
-    send={() => lists.remove({ params: { opt_out_id: id } })}
+    send={() => api[group].remove({ params: { opt_out_id: id } })}
     says="The opt-out is removed."
-    changes={[name]}
+    changes={[group]}
     word="Remove"
     label={`Remove the opt-out of ${hint ?? id}`}
     title={`Remove the opt-out of ${hint ?? id}?`}
@@ -100,34 +88,37 @@ const Remove = ({ lists, name, entry: { id, hint } }: Omit<ListProps, "path"> & 
   </ConfirmAction>
 )
 
-export const OptOutLists = ({
-  mayAdd,
-  mayRemove,
-  ...list
-}: ListProps & { readonly mayAdd: boolean; readonly mayRemove: boolean }) => {
-  const { lists, name } = list
-  const paged = usePaged([name, "opt-outs"], (from) => lists.list({ query: { limit: 100, ...from } }))
+export const OptOutLists = ({ children, ...list }: ListProps & { readonly children: string }) => {
+  const { group } = list
+  const mayImport = useDenied(`${group}.import`) === null
+  const mayRemove = useDenied(`${group}.remove`) === null
+  const paged = usePaged([group, "list"], (from) => api[group].list({ query: { limit: 100, ...from } }))
   const actions = {
     title: "Actions",
-    cell: (entry: Entry) => <Remove lists={lists} name={name} entry={entry} />,
+    cell: (entry: Entry) => <Remove group={group} entry={entry} />,
     align: "right" as const
   }
   const columns = columnsOf("OptOut")
   return (
-    <div className="grid grid-cols-1 gap-6">
-      {mayAdd ? <Add {...list} /> : <p className="text-muted">A member of the organization can add opt-outs.</p>}
-      <PagedTable
-        paged={paged}
-        label="Opt-outs"
-        columns={mayRemove ? [...columns, actions] : columns}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty title="Opt-outs will be here.">
-            <p className="text-muted">Recipients add themselves with the link of a message.</p>
-          </Empty>
-        }
-      />
-      {mayAdd && <Exchange {...list} />}
-    </div>
+    <>
+      <PageHead title="Opt-outs">{children}</PageHead>
+      <div className="grid grid-cols-1 gap-6">
+        <Allowed operation={`${group}.add`}>
+          <Add {...list} />
+        </Allowed>
+        <PagedTable
+          paged={paged}
+          label="Opt-outs"
+          columns={mayRemove ? [...columns, actions] : columns}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="Opt-outs will be here.">
+              <p className="text-muted">Recipients add themselves with the link of a message.</p>
+            </Empty>
+          }
+        />
+        {mayImport && <Exchange {...list} />}
+      </div>
+    </>
   )
 }
