@@ -2,9 +2,9 @@
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Usd } from "../../schema/money/Money.ts"
-import { BillMatch, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
+import { BillDifference, BillMatch, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { OperatorCreditsApi } from "../api/operator/Credits.ts"
-import { drawn, nounTable, said, type Shown, tableLines } from "../cli/answers/draw.ts"
+import { drawn, nounTable, said, type Shown } from "../cli/answers/draw.ts"
 import { row, rowWith } from "../cli/answers/row.ts"
 import { linesOf } from "../cli/batches/BatchProgress.ts"
 import { optional, optionalArgument, text } from "../cli/terminal/flags.ts"
@@ -111,11 +111,7 @@ const match = rowWith(
     show: drawn(BillMatch, ({ differences, billed, recorded, unit }, shown) => [
       ...(differences.length === 0
         ? ["The bill is what was recorded."]
-        : tableLines(
-            differences.map(({ kind, ...one }) => ({ ...one, difference: kind.replaceAll("_", " ") })),
-            ["day", { field: "run_id", title: "RUN" }, "difference", "billed", "recorded"],
-            shown
-          )),
+        : nounTable(BillDifference, differences, shown, { kind: ({ kind }) => kind.replaceAll("_", " ") })),
       `Billed ${billed}, recorded ${recorded} ${unit}.`
     ])
   }

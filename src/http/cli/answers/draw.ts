@@ -11,38 +11,14 @@ import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 export type { Shown } from "./row.ts"
 
-/** A field as it stands, with the title of its name unless another one is given. */
-interface FieldColumn<A> extends Omit<Column<A>, "title" | "of"> {
-  readonly field: keyof A & string
-  readonly title?: string
-}
-
-export type Columns<A> = ReadonlyArray<Column<A> | FieldColumn<A> | (keyof A & string)>
-
-const columnOf = <A>(column: Columns<A>[number]): Column<A> => {
-  if (typeof column === "string") return columnOf({ field: column })
-  if ("of" in column) return column
-  const { field, title = field.toUpperCase().replaceAll("_", " ") } = column
-  const of = (row: A) => {
-    const value: unknown = row[field]
-    return typeof value === "number" || value === null ? value : String(value)
-  }
-  return { ...column, title, of }
-}
-
 /** What a table needs to know of the terminal. */
 export interface Paper {
   readonly screen: Pick<Shown["screen"], "width" | "paint">
 }
 
 /** The lines of a table with bold titles. */
-export const tableLines = <A>(rows: ReadonlyArray<A>, columns: Columns<A>, { screen }: Paper): Lines =>
-  table(
-    rows,
-    columns.map((one) => columnOf(one)),
-    screen.width,
-    (line) => screen.paint("bold", line)
-  )
+export const tableLines = <A>(rows: ReadonlyArray<A>, columns: ReadonlyArray<Column<A>>, { screen }: Paper): Lines =>
+  table(rows, columns, screen.width, (line) => screen.paint("bold", line))
 
 /** Names and values of one thing. */
 export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Paper): Lines =>

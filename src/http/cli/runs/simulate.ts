@@ -24,13 +24,7 @@ const show = drawn(Simulation, (simulation, shown) => {
     was: A,
     would: { readonly lower: A; readonly expected: A; readonly upper: A },
     text: (value: A) => string
-  ) => ({
-    figure,
-    happened: text(was),
-    expected: text(would.expected),
-    at_least: text(would.lower),
-    at_most: text(would.upper)
-  })
+  ) => [figure, text(was), text(would.expected), text(would.lower), text(would.upper)]
   const { raw, erased, older } = left_out
   const notes = [
     `${count(runs, "simulated")}, ${unchanged_runs} of them as they went.`,
@@ -48,13 +42,11 @@ const show = drawn(Simulation, (simulation, shown) => {
         row("hit rate", actual.hit_rate, simulated.hit_rate, percent),
         row("latency p95", actual.latency_ms_p95, simulated.latency_ms_p95, millis)
       ],
-      [
-        { field: "figure", title: "" },
-        { field: "happened", right: true },
-        { field: "expected", right: true },
-        { field: "at_least", right: true },
-        { field: "at_most", right: true }
-      ],
+      ["", "HAPPENED", "EXPECTED", "AT LEAST", "AT MOST"].map((title, at) => ({
+        title,
+        of: (texts) => texts[at] ?? null,
+        right: at > 0
+      })),
       shown
     ),
     "",

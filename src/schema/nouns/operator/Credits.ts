@@ -47,18 +47,24 @@ export const ProviderCredits = Schema.Struct({
     })
   )
 
+export const BillDifference = Schema.Struct({
+  kind: Schema.Literals(billDifferences),
+  day: dayAs(),
+  run_id: nullableText.annotate({ description: "The run that the line names. Null for a day." }),
+  billed: amount,
+  recorded: amount
+}).pipe(
+  withColumns({
+    list: ["day", "run_id", "kind", "billed", "recorded"],
+    titles: { kind: "Difference" },
+    kinds: { billed: "count", recorded: "count" }
+  })
+)
+
 export const BillMatch = Schema.Struct({
   provider,
   unit: ProviderCredits.fields.unit,
   billed: amount,
   recorded: amountAs("What runs that the provider delivered have cost, in the unit of the bill."),
-  differences: Schema.Array(
-    Schema.Struct({
-      kind: Schema.Literals(billDifferences),
-      day: dayAs(),
-      run_id: nullableText.annotate({ description: "The run that the line names. Null for a day." }),
-      billed: amount,
-      recorded: amount
-    })
-  )
+  differences: Schema.Array(BillDifference)
 }).annotate({ identifier: "BillMatch" })
