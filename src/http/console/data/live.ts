@@ -4,7 +4,7 @@
  * A hidden tab closes it, because a browser opens only six connections to one host over HTTP/1.1, and other tabs need them. What happened
  * meanwhile is read anew when the tab is visible again.
  */
-import { useEffect } from "react"
+import { useEffect, useEffectEvent } from "react"
 import { wordsOfEvents } from "../../client/operations.ts" with { type: "macro" }
 import type { ReceivedEvent } from "../../client/Events.ts"
 import { api, queries } from "./api.ts"
@@ -104,11 +104,14 @@ export const useLiveConnection = (): void =>
     }
   }, [])
 
-/** Calls the listener with every event while the component is on the page. */
-export const useLive = (listener: Listener): void =>
+/** Calls the listener that was drawn last with every event while the component is on the page. */
+export const useLive = (listener: Listener): void => {
+  const heard = useEffectEvent(listener)
   useEffect(() => {
-    listeners.add(listener)
+    const one: Listener = (event) => heard(event)
+    listeners.add(one)
     return () => {
-      listeners.delete(listener)
+      listeners.delete(one)
     }
-  }, [listener])
+  }, [])
+}

@@ -1,9 +1,9 @@
 /** Finished runs and their charges in groups, from the same numbers that the ledger has. */
-import { useCallback, useMemo } from "react"
+import { useMemo } from "react"
 import type { Search } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/apiKeys.ts"
-import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
@@ -17,11 +17,9 @@ export const Groups = ({ search }: { readonly search: Search }) => {
   const period = useMemo(() => periodIn(search), [search])
   const usage = useRead(["usage", by, period], () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } }))
   const names = useKeyNames(by === "key")
-  useLive(
-    useCallback(({ type }: LiveEvent) => {
-      if (type === "run.finished") refreshSoon("usage")
-    }, [])
-  )
+  useLive(({ type }) => {
+    if (type === "run.finished") refreshSoon("usage")
+  })
   return (
     <Loaded query={usage}>
       {({ items, next_cursor }) =>

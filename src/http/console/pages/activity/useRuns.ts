@@ -37,24 +37,21 @@ const useChanged = (items: ReadonlyArray<RunRow>) => {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   /** Whether the event's run is in the list. */
-  const take = useCallback(
-    (event: LiveEvent): boolean => {
-      const run_id = runOf(event) ?? ""
-      const row = waiting.current.get(run_id) ?? open.get(run_id)
-      if (row === undefined) return false
-      const next = after(row, event)
-      if (next === row) return true
-      waiting.current.set(run_id, next)
-      timer.current ??= setTimeout(() => {
-        timer.current = undefined
-        const rows = waiting.current
-        waiting.current = new Map()
-        setChanged((before) => new Map([...before, ...rows]))
-      }, drawMillis)
-      return true
-    },
-    [open]
-  )
+  const take = (event: LiveEvent): boolean => {
+    const run_id = runOf(event) ?? ""
+    const row = waiting.current.get(run_id) ?? open.get(run_id)
+    if (row === undefined) return false
+    const next = after(row, event)
+    if (next === row) return true
+    waiting.current.set(run_id, next)
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      const rows = waiting.current
+      waiting.current = new Map()
+      setChanged((before) => new Map([...before, ...rows]))
+    }, drawMillis)
+    return true
+  }
   return { changed, take, hasOpen: open.size > 0 }
 }
 
@@ -78,10 +75,10 @@ const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number, 
     if (isLive && missed.current && pages === 1 && hasOpen) refreshSoon("runs")
     missed.current = !isLive
   }, [isLive, pages, hasOpen])
-  const arrived = useCallback(() => {
+  const arrived = () => {
     if (pages <= 1 && !isHeld.current) refreshSoon("runs")
     else setHasNew(true)
-  }, [pages])
+  }
   const show = useCallback(() => {
     setHasNew(false)
     queries.setQueryData<Pages>(key, (data) =>
@@ -120,14 +117,9 @@ export const useRuns = (query: Record<string, string>) => {
   const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
   const { changed, take, hasOpen } = useChanged(items)
   const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0, runs.dataUpdatedAt, hasOpen)
-  useLive(
-    useCallback(
-      (event: LiveEvent) => {
-        const isNews = event.type === "run.created" || event.type === "run.finished"
-        if (!take(event) && isNews && mayMatch(query, event)) arrived()
-      },
-      [take, arrived, query]
-    )
-  )
+  useLive((event) => {
+    const isNews = event.type === "run.created" || event.type === "run.finished"
+    if (!take(event) && isNews && mayMatch(query, event)) arrived()
+  })
   return { runs, items, changed, ...fresh, refresh: () => void queries.resetQueries({ queryKey: key }) }
 }

@@ -1,7 +1,7 @@
 /** The latest runs. Activity has all of them. */
-import { useCallback, useRef } from "react"
+import { useRef } from "react"
 import { api, useRead } from "../../data/api.ts"
-import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { refreshSoon, useLive } from "../../data/live.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Loaded, Panel, RowLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
@@ -26,10 +26,10 @@ export const useLatest = () => useRead(["runs", "latest"], () => api.runs.list({
 const useHold = () => {
   const isOn = useRef(false)
   const waits = useRef(false)
-  const isHeld = useCallback(() => {
+  const isHeld = () => {
     waits.current ||= isOn.current
     return isOn.current
-  }, [])
+  }
   const hold = (isOver: boolean) => {
     isOn.current = isOver
     if (isOver || !waits.current) return
@@ -42,14 +42,9 @@ const useHold = () => {
 export const Latest = () => {
   const runs = useLatest()
   const { isHeld, hold } = useHold()
-  useLive(
-    useCallback(
-      ({ type }: LiveEvent) => {
-        if (type.startsWith("run.") && !isHeld()) refreshSoon("runs")
-      },
-      [isHeld]
-    )
-  )
+  useLive(({ type }) => {
+    if (type.startsWith("run.") && !isHeld()) refreshSoon("runs")
+  })
   return (
     <Loaded query={runs} skeleton={null}>
       {({ items }) =>

@@ -1,7 +1,7 @@
 /** One run, current: its events say when to read it again. */
-import { useCallback, useEffect, useRef } from "react"
+import { useEffect, useRef } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { connection, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { statusWord } from "../../parts/Values.tsx"
@@ -16,14 +16,9 @@ export const useRun = (run_id: string) => {
   const run = useRead(["run", run_id], () => api.runs.get({ params: { run_id }, query: {} }), {
     refetchInterval: ({ state }) => (state.data?.done === false && !isLive ? pollMillis : false)
   })
-  useLive(
-    useCallback(
-      ({ data }: LiveEvent) => {
-        if (data["run_id"] === run_id) refreshSoon("run")
-      },
-      [run_id]
-    )
-  )
+  useLive((event) => {
+    if (event.data["run_id"] === run_id) refreshSoon("run")
+  })
   const { data } = run
   const isOpen = data?.done === false
   const wasLive = useRef(isLive)

@@ -1,8 +1,8 @@
 /** The ledger, newest first, with the balance after each entry. Its filters live in the address. */
-import { useCallback, useMemo, useState } from "react"
+import { useMemo, useState } from "react"
 import { type AnswerOf, api, queries } from "../../data/api.ts"
 import { type Search, setOnly, useFilters } from "../../data/address.ts"
-import { type LiveEvent, useLive } from "../../data/live.ts"
+import { useLive } from "../../data/live.ts"
 import { sumOf } from "../../data/money.ts"
 import { exactly } from "../../data/time.ts"
 import { Export } from "../../lists/Export.tsx"
@@ -117,11 +117,9 @@ const Filters = () => {
 /** Rows never move under the pointer: new entries are announced, and shown when somebody asks for them. */
 const NewEntries = () => {
   const [hasNew, setHasNew] = useState(false)
-  useLive(
-    useCallback(({ type }: LiveEvent) => {
-      if (type === "wallet.changed") setHasNew(true)
-    }, [])
-  )
+  useLive(({ type }) => {
+    if (type === "wallet.changed") setHasNew(true)
+  })
   if (!hasNew) return null
   return (
     <Button
