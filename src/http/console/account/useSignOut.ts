@@ -1,12 +1,10 @@
 /** Ends the session in the cookie, and shows the start page. */
-import { useMutation } from "@tanstack/react-query"
+import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { sessionChanged } from "../data/session.ts"
-import { announce } from "../parts/Announcer.tsx"
+
+/** What screen readers hear before the reason when signing out is refused. */
+export const stillSignedIn = "You are still signed in. "
 
 export const useSignOut = () =>
-  useMutation({
-    mutationFn: () => api.auth.signOut({}),
-    onSuccess: () => sessionChanged("/"),
-    onError: (error) => announce(`You are still signed in. ${error.message}`)
-  })
+  useAction(() => api.auth.signOut({}), { fails: stillSignedIn, after: () => sessionChanged("/") })

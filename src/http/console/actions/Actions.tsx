@@ -29,6 +29,8 @@ export const onForm =
 export interface Outcome<A> {
   /** What screen readers hear when it is done. */
   readonly says?: string | ((answer: A) => string) | undefined
+  /** What screen readers hear before the reason when it is refused, for an action whose error is nowhere on the page. */
+  readonly fails?: string | undefined
   /** What else the page does then. */
   readonly after?: ((answer: A) => unknown) | undefined
   /** First parts of the keys of queries that show what was changed. It is busy until they were read again. */
@@ -38,7 +40,7 @@ export interface Outcome<A> {
 /** `send` gets the form that was submitted. A button alone sends none. */
 export const useAction = <A, V = FormData | void>(
   send: (value: V) => Promise<A>,
-  { says, after, changes = [] }: Outcome<A> = {}
+  { says, fails, after, changes = [] }: Outcome<A> = {}
 ) => {
   const readAgain = () => Promise.all(changes.map((key) => queries.invalidateQueries({ queryKey: [key] })))
   return useMutation({
@@ -48,8 +50,11 @@ export const useAction = <A, V = FormData | void>(
       after?.(answer)
       await readAgain()
     },
-    // Often somebody else has changed it meanwhile.
-    onError: () => void readAgain()
+    onError: ({ message }) => {
+      if (fails !== undefined) announce(`${fails}${message}`)
+      // Often somebody else has changed it meanwhile.
+      void readAgain()
+    }
   })
 }
 
@@ -140,12 +145,16 @@ export const ActionDialog = ({
   )
 }
 
-export interface Confirmation<A> extends Omit<Question, "action">, Outcome<A> {
+export interface Confirmation<A> extends Omit<Question, "action" | "title" | "confirm">, Outcome<A> {
   readonly send: (form: FormData) => Promise<A>
   /** The words of the button that asks. */
-  readonly word: ReactNode
+  readonly word: string
   /** What screen readers call that button, where its words are not enough. */
   readonly label?: string | undefined
+  /** Without one, the question is what the button is called. */
+  readonly title?: string
+  /** Without other words, the button that acts has those of the one that asks. */
+  readonly confirm?: ReactNode
   readonly buttonLook?: Look
 }
 
@@ -157,6 +166,8 @@ export const ConfirmAction = <A,>({
   changes,
   word,
   label,
+  title = `${label ?? word}?`,
+  confirm = word,
   buttonLook = "danger",
   ...question
 }: Confirmation<A>) => {
@@ -167,7 +178,7 @@ export const ConfirmAction = <A,>({
       <Button look={buttonLook} aria-label={label} onClick={() => setOpen(true)}>
         {word}
       </Button>
-      <ActionDialog {...question} action={action} open={isOpen} onClose={() => setOpen(false)} />
+      <ActionDialog {...{ ...question, title, confirm, action }} open={isOpen} onClose={() => setOpen(false)} />
     </>
   )
 }
@@ -251,11 +262,7 @@ export const SaveButton = ({
   readonly send: () => Promise<string | void>
   readonly children: string
 }) => {
-  const saved = useMutation({
-    mutationFn: send,
-    onSuccess: (words) => announce(words ?? "Saved."),
-    onError: (error) => announce(error.message)
-  })
+  const saved = useAction(send, { says: (words) => words ?? "Saved.", fails: "" })
   return (
     <Button busy={saved.isPending} title={saved.error?.message} onClick={() => saved.mutate()}>
       <Download size={14} aria-hidden="true" /> {children}

@@ -1,13 +1,13 @@
 /** What surrounds the operator's pages. It looks different from a customer's console, because its actions concern everybody. */
-import { useMutation } from "@tanstack/react-query"
 import { useLocation } from "@tanstack/react-router"
 import { type ReactNode, useRef } from "react"
+import { stillSignedIn } from "../account/useSignOut.ts"
+import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { paletteKey } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { useCurrentInSight } from "../look/useCurrentInSight.ts"
-import { announce } from "../parts/Announcer.tsx"
 import { Button, Failed, Link, Skeleton, useTitle } from "../parts/Page.tsx"
 import { Badge, CodeBlock } from "../parts/Values.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
@@ -67,10 +67,9 @@ const Ended = ({ again, busy }: { readonly again: () => void; readonly busy: boo
 )
 
 const SignOut = () => {
-  const signOut = useMutation({
-    mutationFn: () => api.operatorSession.signOut({}),
-    onSuccess: () => operatorSessionChanged("/operator"),
-    onError: (error) => announce(`You are still signed in. ${error.message}`)
+  const signOut = useAction(() => api.operatorSession.signOut({}), {
+    fails: stillSignedIn,
+    after: () => operatorSessionChanged("/operator")
   })
   return (
     <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>

@@ -1,18 +1,16 @@
 /** The organization of this session, the person's others, and signing out. */
-import { useMutation } from "@tanstack/react-query"
 import { useSignOut } from "../account/useSignOut.ts"
+import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { sessionChanged, useSession } from "../data/session.ts"
-import { announce } from "../parts/Announcer.tsx"
 import { Menu } from "../parts/Menu.tsx"
 
 export const OrganizationMenu = ({ iconOnly = false }: { readonly iconOnly?: boolean }) => {
   const session = useSession()
   const signOut = useSignOut()
-  const change = useMutation({
-    mutationFn: (organization_id: string) => api.browser.switch({ payload: { organization_id } }),
-    onSuccess: () => sessionChanged("/"),
-    onError: (error) => announce(error.message)
+  const change = useAction((organization_id: string) => api.browser.switch({ payload: { organization_id } }), {
+    fails: "",
+    after: () => sessionChanged("/")
   })
   if (session === null) return null
   const { organization, organizations, user } = session

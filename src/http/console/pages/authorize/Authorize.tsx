@@ -3,10 +3,9 @@
  *
  * The client's name is its own claim and is shown as text. Where the answer goes is what a person can check.
  */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { onForm } from "../../actions/Actions.tsx"
+import { onForm, useAction } from "../../actions/Actions.tsx"
 import { type Search, useFilters } from "../../data/address.ts"
 import { Allowed, Button } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
@@ -46,8 +45,8 @@ type Request = ReturnType<typeof requestIn>
 
 const Decide = ({ request, consent }: { readonly request: Request; readonly consent: Asked }) => {
   const [isDenied, setIsDenied] = useState(false)
-  const decide = useMutation({
-    mutationFn: ({ sent, approve }: { readonly sent: FormData; readonly approve: boolean }) =>
+  const decide = useAction(
+    ({ sent, approve }: { readonly sent: FormData; readonly approve: boolean }) =>
       api.oauth.decide({
         payload: {
           ...request,
@@ -57,8 +56,8 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
         }
       }),
     // The service has checked the address against what the client registered.
-    onSuccess: ({ redirect_to }) => location.assign(redirect_to)
-  })
+    { after: ({ redirect_to }) => location.assign(redirect_to) }
+  )
   const choices = consent.scope === "run" ? ["budget", "lookup_only"] : ["budget"]
   const isOver = decide.isPending || decide.isSuccess
   return (

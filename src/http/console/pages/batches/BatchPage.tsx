@@ -17,7 +17,6 @@ const Cancel = ({ batch }: { readonly batch: Batch }) => (
     changes={["batch"]}
     word="Cancel the batch"
     title="Cancel this batch?"
-    confirm="Cancel the batch"
     cancel="Keep it"
   >
     <p>

@@ -1,10 +1,9 @@
 /** Saves the results of a batch, as far as they are there: beside the columns of the file, as CSV, or as JSON lines. */
-import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { useState } from "react"
+import { useAction } from "../../actions/Actions.tsx"
 import { request } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
@@ -67,20 +66,21 @@ const AskFile = ({
 }
 
 const useDownloads = (batch: Batch) => {
-  const whole = useMutation({
-    mutationFn: async ({ accept, ending }: { readonly accept: string; readonly ending: string }) => {
+  const says = "Saved."
+  const whole = useAction(
+    async ({ accept, ending }: { readonly accept: string; readonly ending: string }) => {
       const response = await request("GET", addressOfResults(batch.id), {}, { headers: { accept } })
       save(await response.blob(), `${batch.id}.${ending}`)
     },
-    onSuccess: () => announce("Saved.")
-  })
-  const beside = useMutation({
-    mutationFn: async (sheet: Sheet) => {
+    { says }
+  )
+  const beside = useAction(
+    async (sheet: Sheet) => {
       const [lines, { joinedCsv }] = await Promise.all([allResults(batch.id), import("../../../client/JoinedCsv.ts")])
       save(joinedCsv(sheet, lines), sheet.name.replace(/(\.\w{1,4})?$/, "-results.csv"))
     },
-    onSuccess: () => announce("Saved.")
-  })
+    { says }
+  )
   return { whole, beside }
 }
 

@@ -19,7 +19,6 @@ export const Retry = ({ batch }: { readonly batch: Batch }) => {
       changes={["batch"]}
       word={`Run ${count} again`}
       buttonLook="primary"
-      title={`Run ${count} again?`}
       confirm={`Run ${count}${left > 0n ? ` for at most ${exactDollars(amountOf(left))}` : ""}`}
       cancel="Leave them blocked"
       look="primary"

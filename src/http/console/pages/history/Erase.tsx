@@ -1,10 +1,9 @@
 /** Erases a subject for good. It counts the runs anew when somebody asks, and says what stays. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
+import { useAction } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Button, Denied, Failed, Skeleton } from "../../parts/Page.tsx"
-import { announce } from "../../parts/Announcer.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
@@ -63,9 +62,8 @@ const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
     staleTime: 0,
     gcTime: 0
   })
-  const erase = useMutation({
-    mutationFn: () => api.history.erase({ query: { q: normalized, kind } }),
-    onSuccess: ({ erased }) => announce(`Erased ${runsInWords(erased)}.`)
+  const erase = useAction(() => api.history.erase({ query: { q: normalized, kind } }), {
+    says: ({ erased }) => `Erased ${runsInWords(erased)}.`
   })
   return { fresh, erase, counted: fresh.data === undefined || fresh.isFetching ? null : erasable(fresh.data) }
 }

@@ -38,7 +38,6 @@ const Rotate = ({ apiKey, onMade }: EndKeyProps) => {
       word="Rotate the key"
       buttonLook="plain"
       title={`Rotate ${apiKey.display}?`}
-      confirm="Rotate the key"
     >
       <p>
         A new key is made with the same name, rules and budget. Both spend from the one budget. The old key works{" "}
@@ -61,7 +60,6 @@ const Revoke = ({ apiKey: { id, name, display } }: { readonly apiKey: ApiKey }) 
     changes={["keys"]}
     word="Revoke the key"
     title={`Revoke ${display}?`}
-    confirm="Revoke the key"
     cancel="Keep it"
   >
     <p>

@@ -65,7 +65,6 @@ const Withdraw = ({ invitation: { id, email } }: { readonly invitation: Invitati
     changes={["invitations"]}
     word="Withdraw"
     label={`Withdraw the invitation of ${email}`}
-    title={`Withdraw the invitation of ${email}?`}
     confirm="Withdraw the invitation"
     cancel="Keep it"
   >

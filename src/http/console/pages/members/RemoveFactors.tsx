@@ -16,7 +16,6 @@ export const RemoveFactors = ({
     word="Lost phone"
     label={`Remove the second factor of ${email}`}
     buttonLook="plain"
-    title={`Remove the second factor of ${email}?`}
     confirm="Remove it"
   >
     <p>

@@ -1,6 +1,5 @@
 /** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
 import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
 import { Button, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
@@ -132,7 +131,6 @@ const Record = () => {
     <Ask
       send={() => api.operatorBooks.check({})}
       says="The audit is recorded."
-      after={operatorChanged}
       word="Record an audit…"
       buttonLook="primary"
       title="Record an audit of all wallets?"

@@ -76,7 +76,6 @@ const Remove = ({ provider }: { readonly provider: string }) => (
       changes={changes}
       word="Remove the account"
       title={`Remove your account at ${provider}?`}
-      confirm="Remove the account"
       cancel="Keep it"
     >
       <p>The key is deleted. Runs at {provider} use this service's account from now on, at its price.</p>

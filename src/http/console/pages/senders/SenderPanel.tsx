@@ -14,7 +14,6 @@ const Remove = ({ sender: { id, domain } }: { readonly sender: Sender }) => (
     changes={["senders"]}
     word="Remove the domain"
     title={`Remove ${domain}?`}
-    confirm="Remove the domain"
     cancel="Keep it"
   >
     <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>

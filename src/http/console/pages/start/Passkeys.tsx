@@ -55,7 +55,6 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
         label={`Rename ${name}`}
         buttonLook="plain"
         look="primary"
-        title={`Rename ${name}?`}
         confirm="Rename it"
       >
         <NameField name={name} />
@@ -66,7 +65,6 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
         changes={changes}
         word="Remove"
         label={`Remove ${name}`}
-        title={`Remove ${name}?`}
         confirm="Remove it"
       >
         <p>It signs in no more. Your password and your sessions stay.</p>

@@ -1,10 +1,8 @@
 /** Files to keep, with which somebody can prove the ledger without this service: receipts, signed heads, and the chain of hashes. */
-import { useMutation } from "@tanstack/react-query"
 import { Download } from "lucide-react"
 import { addressOf, api, request } from "../../data/api.ts"
 import { useAction } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
-import { announce } from "../../parts/Announcer.tsx"
 import { Button, OutLink, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
@@ -75,15 +73,14 @@ const SaveAll = ({
 
 /** A run's receipt as a file. The service signs it, and answers it as text. */
 export const Receipt = ({ run_id }: { readonly run_id: string }) => {
-  const fetched = useMutation({
-    mutationFn: async () => {
+  const fetched = useAction(
+    async () => {
       const path = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
       const response = await request("GET", path, {}, { headers: { accept: "application/jose" } })
       save(await response.blob(), `${run_id}.jws`)
     },
-    onSuccess: () => announce("The receipt is saved."),
-    onError: (error) => announce(error.message)
-  })
+    { says: "The receipt is saved.", fails: "" }
+  )
   return (
     <button
       type="button"

@@ -32,7 +32,6 @@ export const RotateSecret = ({
     word="Rotate the secret"
     buttonLook="plain"
     title="Rotate the secret of this endpoint?"
-    confirm="Rotate the secret"
   >
     <p>
       <span className="wrap-anywhere">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
@@ -52,7 +51,6 @@ export const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) =>
       changes={["webhooks"]}
       word="Remove the endpoint"
       title="Remove this endpoint?"
-      confirm="Remove the endpoint"
       cancel="Keep it"
     >
       <p>

@@ -1,6 +1,5 @@
 /** The API keys of an organization, without secrets. An operator may revoke one. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { operatorChanged } from "../../../data/operator.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"
 import { Ask } from "../Ask.tsx"
@@ -14,12 +13,8 @@ const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonl
     <Ask
       send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
       says="The key is revoked."
-      after={operatorChanged}
-      word={
-        <>
-          Revoke…<span className="sr-only"> {apiKey.name}</span>
-        </>
-      }
+      word="Revoke…"
+      label={`Revoke… ${apiKey.name}`}
       look="danger"
       title={`Revoke ${apiKey.display}?`}
       confirm="Revoke the key"

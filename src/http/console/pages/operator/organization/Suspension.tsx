@@ -1,6 +1,5 @@
 /** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { operatorChanged } from "../../../data/operator.ts"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"
 import { Ask } from "../Ask.tsx"
@@ -13,7 +12,6 @@ const Resume = ({ detail }: { readonly detail: Detail }) => {
     <Ask
       send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
       says="The wallet takes new runs again."
-      after={operatorChanged}
       word="Resume…"
       title={`Resume the wallet of ${detail.name}?`}
       confirm="Check the books and resume"

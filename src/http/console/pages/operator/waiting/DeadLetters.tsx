@@ -1,6 +1,5 @@
 /** Commands that failed too often. Each says why, and is retried after a question. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
 import { Panel, TextLink } from "../../../parts/Page.tsx"
@@ -27,12 +26,8 @@ const Retry = ({ letter }: { readonly letter: Letter }) => {
     <Ask
       send={() => api.operatorQueues.retry({ params: { command_id: letter.id } })}
       says="The lane tries the command again."
-      after={operatorChanged}
-      word={
-        <>
-          Retry…<span className="sr-only"> {name}</span>
-        </>
-      }
+      word="Retry…"
+      label={`Retry… ${name}`}
       title={`Retry ${name}?`}
       confirm="Retry the command"
     >

@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { textIn } from "../../../actions/Actions.tsx"
-import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Money, Time } from "../../../parts/Values.tsx"
 import { Field, Select } from "../../../parts/Field.tsx"
@@ -29,17 +28,13 @@ const Decide = ({
   readonly decision: "accept" | "refuse"
 }) => {
   const accepts = decision === "accept"
+  const word = accepts ? "Refund…" : "Refuse…"
   return (
     <Ask
       send={(form) => api.operatorDisputes[decision]({ params: { run_id }, payload: { note: textIn(form, "note") } })}
       says={accepts ? "The run is refunded." : "The dispute is refused."}
-      after={operatorChanged}
-      word={
-        <>
-          {accepts ? "Refund…" : "Refuse…"}
-          <span className="sr-only"> {run_id}</span>
-        </>
-      }
+      word={word}
+      label={`${word} ${run_id}`}
       look={accepts ? "primary" : "danger"}
       title={accepts ? "Refund the run?" : "Refuse the dispute?"}
       confirm={accepts ? "Refund the run" : "Refuse the dispute"}

@@ -1,6 +1,5 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
 import { type AnswerOf, api } from "../../../data/api.ts"
-import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
@@ -36,7 +35,6 @@ const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
     <Ask
       send={(form) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(form) })}
       says="The outcome is recorded."
-      after={operatorChanged}
       word="Record what happened…"
       title="Record what happened?"
       confirm="Record the finding"
