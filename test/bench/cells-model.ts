@@ -36,10 +36,10 @@ export const bytes = (value: number): string => {
 const cpuOf = (cpu: Readonly<Record<string, number>>) =>
   ["service", "postgres", "redis", "haproxy"].map((part) => (cpu[part] === undefined ? "-" : cpu[part].toFixed(2)))
 
-const casesTable = ({ commit, date, cases }: Figures) =>
+const casesTable = ({ commit, date, other_cores, cases }: Figures) =>
   markdownTable([
     [
-      `commit ${commit}, ${date}`,
+      `commit ${commit}, ${date}; other programs used ${other_cores} cores`,
       ...["runs/s", "p99 ms", "CPU ms of a run: service + PostgreSQL + Redis + HAProxy", "× 1 cell", "WAL of a run"],
       ...["commits of a run", "syncs/s", "connections"]
     ],

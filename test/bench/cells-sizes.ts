@@ -36,6 +36,8 @@ export interface Figures {
   readonly date: string
   readonly queues: string
   readonly clients: number
+  /** Cores that other programs used meanwhile. On a quiet machine nearly none. */
+  readonly other_cores: number
   readonly cases: ReadonlyArray<CaseFigures>
   readonly disk_bytes_per_run: number
   readonly cell: {

@@ -15,7 +15,7 @@ import { directoryCost, openDirectory } from "./cells-directory.ts"
 import { figuresPath, renewPage } from "./cells-model.ts"
 import { basis, type Figures } from "./cells-sizes.ts"
 import { type Cost, connectionsOf, costOf, idleCores, type Parts, sizesOf, sum } from "./counters.ts"
-import { treeMb } from "./machine.ts"
+import { busySeconds, cpuSeconds, treeMb } from "./machine.ts"
 import { drained, fund, loadIn, newDatabase, openStage, program, type Running, type Stage, start } from "./stage.ts"
 
 const { values: options } = parseArgs({
@@ -123,14 +123,17 @@ const base = "1 cell"
 const keysOf = (some: ReadonlyArray<Cell>) =>
   Array.from({ length: wallets }, (_, n) => some.flatMap(({ keys }) => keys[n] ?? [])).flat()
 
-const cost = ({ of, routed, clients: each }: Case): Promise<Cost> => {
+const cost = ({ of, routed, clients: each }: Case, idle: Readonly<Record<string, number>>): Promise<Cost> => {
+  // Each of several cells has few of the runs here, and idles as long as one alone.
+  const ofCells = Object.entries(idle).map(([part, value]) => [part, (value * of.length) / cells.length])
   const servers = of.map(({ client }) => client)
   const url = routed ? router.url : (of[0]?.running.url ?? "")
   return costOf(
     partsOf(of, routed),
     servers,
     () => loadIn(url, keysOf(of), each * of.length, seconds),
-    () => drained(servers)
+    () => drained(servers),
+    Object.fromEntries(ofCells)
   )
 }
 
@@ -146,12 +149,18 @@ await drained([plain, ...cells].map(({ client }) => client))
 progress("idle")
 const idle = await idleCores(partsOf(cells, true), idleMillis)
 
+const own = [process.pid, router.pid, directory.pid, ...[plain, ...cells].map(({ stage }) => stage.postgresPid)]
+/** Of programs that are none of this bench. */
+const ofOthers = () => busySeconds() - cpuSeconds(own)
 const costs = new Map<string, Array<Cost>>()
+const [others, began] = [ofOthers(), performance.now()]
 for (let round = 1; round <= rounds; round++)
   for (const one of cases) {
     progress(`round ${round} of ${rounds}: ${one.name}`)
-    costs.set(one.name, [...(costs.get(one.name) ?? []), await cost(one)])
+    costs.set(one.name, [...(costs.get(one.name) ?? []), await cost(one, idle)])
   }
+
+const otherCores = Number(((ofOthers() - others) / ((performance.now() - began) / 1_000)).toFixed(2))
 
 const middle = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const median = (all: ReadonlyArray<Cost>) => {
@@ -213,6 +222,7 @@ const figures: Figures = {
   date: new Date().toISOString().slice(0, 10),
   queues: options.only,
   clients,
+  other_cores: otherCores,
   cases: rows,
   disk_bytes_per_run: disk,
   cell,
@@ -227,7 +237,7 @@ const audits = [plain, ...cells].map(({ name, database }) => {
 if (options.json) console.log(JSON.stringify(figures, null, 2))
 else {
   console.log(
-    `PostgreSQL durable, queues in ${options.only}; ${clients} clients and ${wallets} wallets a cell, median of ${rounds} rounds of ${seconds} s, ${navigator.hardwareConcurrency} cores`
+    `PostgreSQL durable, queues in ${options.only}; ${clients} clients and ${wallets} wallets a cell, median of ${rounds} rounds of ${seconds} s, ${navigator.hardwareConcurrency} cores, of which other programs used ${otherCores}`
   )
   for (const row of rows) {
     const cpu = Object.entries(row.cpu).map(([part, value]) => `${part} ${value}`)

@@ -88,11 +88,13 @@ export interface Cost {
   readonly failure: string | null
 }
 
+/** `idle`: cores that each part would take without the load (`idleCores`), which is not the runs' cost. */
 export const costOf = async (
   parts: Parts,
   servers: ReadonlyArray<Client>,
   load: () => Promise<LoadResult>,
-  settled = async () => {}
+  settled = async () => {},
+  idle: Readonly<Record<string, number>> = {}
 ): Promise<Cost> => {
   const [before, counted, busyBefore, began] = [
     spentOf(parts),
@@ -108,8 +110,11 @@ export const costOf = async (
     busySeconds(),
     (performance.now() - began) / 1000
   ]
-  const per = (value: number) => Number(((value / result.runs) * 1000).toFixed(3))
-  const cpu = Object.fromEntries([...after].map(([name, value]) => [name, per(value - (before.get(name) ?? 0))]))
+  const ofRuns = [...after].map(([name, value]) => {
+    const spent = value - (before.get(name) ?? 0) - (idle[name] ?? 0) * took
+    return [name, Number(((Math.max(0, spent) / result.runs) * 1000).toFixed(3))] as const
+  })
+  const cpu = Object.fromEntries(ofRuns)
   const cpu_total = Number(sum(Object.values(cpu)).toFixed(3))
   return {
     runs_per_s: Math.round(result.runs / result.seconds),

@@ -15,7 +15,7 @@ import {
 
 const door = { statements: 1, cpu_ms: { service: 100, directory: 0.1 } }
 const figures: Figures = {
-  ...{ commit: "00000000", date: "2026-01-01", queues: "redis", clients: 64 },
+  ...{ commit: "00000000", date: "2026-01-01", queues: "redis", clients: 64, other_cores: 0.1 },
   cases: [
     {
       ...{ case: basis, runs_per_s: 1_000, p99_ms: 10, cpu_total: 2.2, of_one: 1, of_one_range: [1, 1] },
@@ -111,7 +111,7 @@ describe("docs/scaling.md", () => {
 
   test("would show other figures", () => {
     const other = written(text, figures)
-    expect(other).toContain("| commit 00000000, 2026-01-01 |")
+    expect(other).toContain("| commit 00000000, 2026-01-01; other programs used 0.1 cores |")
     expect(other.split("\n## ").length).toBe(text.split("\n## ").length)
   })
 })
