@@ -7,7 +7,6 @@ import { noFree } from "../../src/layers/guards/FreeTurn.ts"
 import { encodeAutoTopup, encodeCredit, encodePay, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
 import type { AutoTopup as AutoTopupCommand, Pay } from "../../src/actors/mailbox/Commands.ts"
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
-import { noApprovals } from "../../src/layers/guards/ApprovalTurn.ts"
 import { noContacts } from "../../src/layers/guards/ContactTurn.ts"
 import { noOptOuts } from "../../src/layers/guards/OptOutTurn.ts"
 import { noRepeats } from "../../src/layers/guards/RepeatTurn.ts"
@@ -128,7 +127,7 @@ export const turnView = (commands: ReadonlyArray<TurnCommand>, given: Omit<Given
     ...{ autos: new Map(), payments: noPayments, budgets: noBudgets, repeats: noRepeats, contacts: noContacts },
     ...{
       reuse: noReuse,
-      approvals: noApprovals,
+      approvals: new Map(),
       opt_outs: noOptOuts,
       free: noFree,
       free_limit: 0n,

@@ -3,7 +3,7 @@ import {
   type ApprovalEffects,
   type DecidedApproval,
   decodeRuling,
-  memberKey,
+  rulingKey,
   type WaitingRun
 } from "../../layers/guards/ApprovalTurn.ts"
 import type { TurnCommand, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
@@ -24,13 +24,12 @@ export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "no
     },
     /** What the command comes to, or why it does not count. A run that does not wait any more was decided. */
     decide: ({ org_id, payload }: TurnCommand, run: TurnRun): Said => {
-      const approval = view.approvals.approvals.get(run.run_id)
+      const ruling = decodeRuling(payload)
+      const approval = view.approvals.get(rulingKey(run.run_id, ruling.by))
       if (approval === undefined || run.status !== "queued" || run.waits !== true)
         return { _tag: "Refused", why: "decided", rule_name: "" }
-      const { rule_name } = approval
-      const ruling = decodeRuling(payload)
-      const role = view.approvals.roles.get(memberKey(org_id, ruling.by)) ?? null
-      const ruled = rule(approval, ruling, role, view.now_micros)
+      const { rule_name, decider_role } = approval
+      const ruled = rule(approval, ruling, decider_role, view.now_micros)
       if (ruled._tag === "Decided") {
         const { state } = ruled
         const { by, via } = state === "expired" ? { by: null, via: null } : ruling

@@ -6,13 +6,13 @@ import { type Problem, refused } from "../../schema/Errors.ts"
 import { Conditions } from "../../schema/guards/Approval.ts"
 import { ApprovalRule } from "../../schema/nouns/Approval.ts"
 import { newId } from "../platform/Ids.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { hasRows, storedAs } from "../postgres/Rows.ts"
 
 /** More than a team has. A turn reads those of its wallet. */
 export const approvalRulesMax = 50
 
 const { id, name, role, self_approval, expires_after, active, created_at } = ApprovalRule.fields
-const storedRows = rowsOf({
+const stored = storedAs({
   ...{ id, name, role, self_approval, expires_after, active, created_at },
   /** JSON. */
   conditions: Schema.Unknown
@@ -53,11 +53,11 @@ export class ApprovalRules extends Context.Service<
       const locked = (org_id: string) => sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
 
       const shown = (statement: Statement.Statement<object>) =>
-        Effect.map(storedRows(statement), (rows) =>
+        Effect.map(stored.all(statement), (rows) =>
           rows.map(({ conditions, ...row }): ApprovalRuleRow => ({ ...row, ...decodeConditions(conditions) }))
         )
 
-      const stored = Effect.fnUntraced(function* (org_id: string, id: string | null, order: ApprovalRuleOrder) {
+      const set = Effect.fnUntraced(function* (org_id: string, id: string | null, order: ApprovalRuleOrder) {
         const conditions = encodeConditions(withoutNulls(order))
         if (Buffer.byteLength(conditions) > conditionBytesMax)
           return yield* refused("", `The conditions of a rule can't have more than ${conditionBytesMax} bytes.`)
@@ -86,22 +86,24 @@ export class ApprovalRules extends Context.Service<
         return row ?? null
       }, sql.withTransaction)
 
-      const list = (org_id: string, before: string | null, limit: number) =>
-        shown(sql`
-          SELECT ${columns} FROM approval_rules WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
-          ORDER BY id DESC LIMIT ${limit}`)
-      const find = (org_id: string, id: string) =>
-        shown(sql`SELECT ${columns} FROM approval_rules WHERE org_id = ${org_id} AND id = ${id}`)
-      const remove = Effect.fnUntraced(function* (org_id: string, id: string) {
-        yield* locked(org_id)
-        return (yield* sql`DELETE FROM approval_rules WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`).length > 0
-      }, sql.withTransaction)
-
+      const one = (org_id: string, id: string) => sql`org_id = ${org_id} AND id = ${id}`
       return ApprovalRules.of({
-        set: (org_id, id, order) => Effect.catchTag(stored(org_id, id, order), "SqlError", Effect.die),
-        find: (org_id, id) => Effect.orDie(Effect.map(find(org_id, id), ([row]) => row ?? null)),
-        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
-        remove: (org_id, id) => Effect.orDie(remove(org_id, id))
+        set: (org_id, id, order) => Effect.catchTag(set(org_id, id, order), "SqlError", Effect.die),
+        find: (org_id, id) =>
+          Effect.map(
+            shown(sql`SELECT ${columns} FROM approval_rules WHERE ${one(org_id, id)}`),
+            ([row]) => row ?? null
+          ),
+        list: (org_id, before, limit) =>
+          shown(sql`
+            SELECT ${columns} FROM approval_rules WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
+            ORDER BY id DESC LIMIT ${limit}`),
+        remove: (org_id, id) =>
+          locked(org_id).pipe(
+            Effect.andThen(hasRows(sql`DELETE FROM approval_rules WHERE ${one(org_id, id)} RETURNING 1`)),
+            sql.withTransaction,
+            Effect.orDie
+          )
       })
     })
   )

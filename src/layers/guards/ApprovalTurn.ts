@@ -22,13 +22,9 @@ interface Stored {
   readonly payload: unknown
 }
 
-/** Approvals by run, and the roles of the members who decide, as `memberKey` names them. */
-export interface ApprovalView {
-  readonly approvals: ReadonlyMap<string, Approval>
-  readonly roles: ReadonlyMap<string, Role>
-}
-export const noApprovals: ApprovalView = { approvals: new Map(), roles: new Map() }
-export const memberKey = (org_id: string, user_id: string | null) => `${org_id} ${user_id ?? ""}`
+/** The approval of a run with the role of the member who decides, by both. */
+export type ApprovalView = ReadonlyMap<string, Approval & { readonly decider_role: Role | null }>
+export const rulingKey = (run_id: string, decider: string | null) => `${run_id} ${decider ?? ""}`
 
 /** A run that the turn admits and that waits. */
 export interface WaitingRun {
@@ -57,7 +53,6 @@ export interface ApprovalEffects {
 
 const approvalRows = rowsOf({
   run_id: Schema.String,
-  org_id: Schema.String,
   ...Approval.fields,
   decider: Schema.NullOr(Schema.String),
   decider_role: Schema.NullOr(Schema.Literals(roles))
@@ -65,22 +60,15 @@ const approvalRows = rowsOf({
 
 export const readApprovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, commands: ReadonlyArray<Stored>) {
   const rulings = commands.filter(({ tag }) => tag === "Approval")
-  if (rulings.length === 0) return noApprovals
+  if (rulings.length === 0) return new Map()
   const rows = yield* approvalRows(sql`
-    SELECT a.run_id, a.org_id, a.state, a.rule_name, a.role, a.self_approval, a.started_by, a.digest,
+    SELECT a.run_id, a.state, a.rule_name, a.role, a.self_approval, a.started_by, a.digest,
            (extract(epoch FROM a.expires_at) * 1000000)::bigint AS expires_micros, n.decider, m.role AS decider_role
     FROM unnest(${texts(rulings.map((one) => one.org_id))}, ${texts(rulings.map((one) => one.run_id))},
                 ${texts(rulings.map((one) => decodeRuling(one.payload).by))}) AS n(org_id, run_id, decider)
     JOIN approvals a ON a.run_id = n.run_id AND a.org_id = n.org_id
     LEFT JOIN members m ON m.org_id = n.org_id AND m.user_id = n.decider`)
-  const view: ApprovalView = {
-    approvals: new Map(rows.map(({ run_id, ...row }) => [run_id, row])),
-    roles: new Map(
-      rows.flatMap(({ org_id, decider, decider_role }) =>
-        decider_role === null ? [] : [[memberKey(org_id, decider), decider_role] as const]
-      )
-    )
-  }
+  const view: ApprovalView = new Map(rows.map((row) => [rulingKey(row.run_id, row.decider), row]))
   return view
 })
 

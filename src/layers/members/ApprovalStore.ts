@@ -6,18 +6,17 @@ import { Approval } from "../../schema/nouns/Approval.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
 import { digest, newLinkToken } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { hasRows, storedAs } from "../postgres/Rows.ts"
 
 const { subject: _, ...columns } = Approval.fields
-const approvalRows = rowsOf({
+const stored = storedAs({
   ...columns,
   /** JSON text. Null after erasure and for a large input. */
   input: Schema.NullOr(Schema.String)
 })
 type ApprovalRow = typeof Approval.Type
-const dueRows = rowsOf({ org_id: Schema.String, run_id: Schema.String })
-
-const linkRows = rowsOf({ org_id: Schema.String, run_id: Schema.String, user_id: Schema.String })
+const dueRuns = storedAs({ org_id: Schema.String, run_id: Schema.String })
+const links = storedAs({ org_id: Schema.String, run_id: Schema.String, user_id: Schema.String })
 /** Of the approval `a` and the member `m`. */
 const open = "a.state = 'pending' AND a.expires_at > now() AND may_decide(m.role, a.role)"
 
@@ -61,45 +60,40 @@ export class ApprovalStore extends Context.Service<
                a.decided_at, a.decided_by, a.via
         FROM approvals a JOIN runs r ON r.org_id = a.org_id AND r.run_id = a.run_id`
       const shown = (statement: Statement.Statement<object>) =>
-        Effect.map(approvalRows(statement), (rows) =>
+        Effect.map(stored.all(statement), (rows) =>
           rows.map(({ input, ...row }): ApprovalRow => ({ ...row, subject: inputSubject(input) }))
         )
 
       const find = (org_id: string, run_id: string) =>
-        shown(sql`${approvals} WHERE a.org_id = ${org_id} AND a.run_id = ${run_id}`)
-      const list = (org_id: string, state: ApprovalState | null, before: string | null, limit: number) =>
-        shown(sql`${approvals}
-          WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
-          ORDER BY a.run_id DESC LIMIT ${limit}`)
-      const link = Effect.fnUntraced(function* (run_id: string, address: string) {
-        const token = newLinkToken(cell, "approve", null)
-        const rows = yield* sql`
-          INSERT INTO approval_links (token_hash, run_id, user_id)
-          SELECT ${digest(Redacted.value(token))}, a.run_id, m.user_id
-          FROM approvals a JOIN members m ON m.org_id = a.org_id JOIN users u ON u.user_id = m.user_id
-          WHERE a.run_id = ${run_id} AND u.email = ${address} AND NOT u.pending AND ${sql.literal(open)}
-          LIMIT 1 RETURNING 1`
-        return rows.length === 0 ? null : token
-      })
-      const linked = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const [one] = yield* linkRows(sql`
-          SELECT a.org_id, a.run_id, m.user_id FROM approval_links l JOIN approvals a USING (run_id)
-          JOIN members m ON m.org_id = a.org_id AND m.user_id = l.user_id
-          WHERE l.token_hash = ${digest(Redacted.value(token))} AND ${sql.literal(open)}`)
-        if (one === undefined) return null
-        const [row] = yield* find(one.org_id, one.run_id)
-        return row === undefined ? null : { ...row, ...one }
-      })
-      const due = dueRows(sql`
-        SELECT a.org_id, a.run_id FROM approvals a JOIN wallets w USING (org_id)
-        WHERE a.state = 'pending' AND a.expires_at <= now() AND w.moving < 2 ORDER BY expires_at LIMIT ${dueMax}`)
+        Effect.map(shown(sql`${approvals} WHERE a.org_id = ${org_id} AND a.run_id = ${run_id}`), ([row]) => row ?? null)
 
       return ApprovalStore.of({
-        find: (org_id, run_id) => Effect.orDie(Effect.map(find(org_id, run_id), ([row]) => row ?? null)),
-        list: (org_id, state, before, limit) => Effect.orDie(list(org_id, state, before, limit)),
-        link: (run_id, address) => Effect.orDie(link(run_id, address)),
-        linked: (token) => Effect.orDie(linked(token)),
-        due: Effect.orDie(due)
+        find,
+        list: (org_id, state, before, limit) =>
+          shown(sql`${approvals}
+            WHERE a.org_id = ${org_id} AND (${state}::text IS NULL OR a.state = ${state}) AND (${before}::text IS NULL OR a.run_id < ${before})
+            ORDER BY a.run_id DESC LIMIT ${limit}`),
+        link: Effect.fnUntraced(function* (run_id, address) {
+          const token = newLinkToken(cell, "approve", null)
+          const isStored = yield* hasRows(sql`
+            INSERT INTO approval_links (token_hash, run_id, user_id)
+            SELECT ${digest(Redacted.value(token))}, a.run_id, m.user_id
+            FROM approvals a JOIN members m ON m.org_id = a.org_id JOIN users u ON u.user_id = m.user_id
+            WHERE a.run_id = ${run_id} AND u.email = ${address} AND NOT u.pending AND ${sql.literal(open)}
+            LIMIT 1 RETURNING 1`)
+          return isStored ? token : null
+        }),
+        linked: Effect.fnUntraced(function* (token) {
+          const one = yield* links.first(sql`
+            SELECT a.org_id, a.run_id, m.user_id FROM approval_links l JOIN approvals a USING (run_id)
+            JOIN members m ON m.org_id = a.org_id AND m.user_id = l.user_id
+            WHERE l.token_hash = ${digest(Redacted.value(token))} AND ${sql.literal(open)}`)
+          const row = one === null ? null : yield* find(one.org_id, one.run_id)
+          return one === null || row === null ? null : { ...row, ...one }
+        }),
+        due: dueRuns.all(sql`
+          SELECT a.org_id, a.run_id FROM approvals a JOIN wallets w USING (org_id)
+          WHERE a.state = 'pending' AND a.expires_at <= now() AND w.moving < 2 ORDER BY expires_at LIMIT ${dueMax}`)
       })
     })
   )

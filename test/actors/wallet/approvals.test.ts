@@ -1,6 +1,6 @@
 /** What a turn decides about runs that need a member's yes, each command on what those before it left. */
 import { describe, expect, test } from "bun:test"
-import type { ApprovalView } from "../../../src/layers/guards/ApprovalTurn.ts"
+import { type ApprovalView, rulingKey } from "../../../src/layers/guards/ApprovalTurn.ts"
 import type { TurnCommand } from "../../../src/layers/ledger/Turn.ts"
 import type { ApprovalRule } from "../../../src/schema/guards/Approval.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
@@ -21,21 +21,17 @@ const rule: ApprovalRule = {
   conditions: { min_hold: dollars("1.00") }
 }
 const waiting = queuedRun("run_a", { waits: true })
-const view: ApprovalView = {
-  approvals: new Map([
-    [
-      "run_a",
-      {
-        ...{ state: "pending", rule_name: "large", role: "admin", self_approval: false, started_by: null, digest: "d" },
-        expires_micros: now_micros + 1n
-      }
-    ]
-  ]),
-  roles: new Map([
-    [`${org_id} usr_admin`, "admin"],
-    [`${org_id} usr_member`, "member"]
-  ])
+const approval = {
+  ...({ state: "pending", rule_name: "large", role: "admin" } as const),
+  ...{ self_approval: false, started_by: null, digest: "d", expires_micros: now_micros + 1n }
 }
+/** What the turn's statement reads: the approval with the role of each who decides. */
+const view: ApprovalView = new Map([
+  [rulingKey("run_a", "usr_admin"), { ...approval, decider_role: "admin" }],
+  [rulingKey("run_a", "usr_member"), { ...approval, decider_role: "member" }],
+  [rulingKey("run_a", "usr_nobody"), { ...approval, decider_role: null }],
+  [rulingKey("run_a", null), { ...approval, decider_role: null }]
+])
 const say = (act: string, by: string | null = "usr_admin", command_id: string = act): TurnCommand => ({
   ...{ id: 1n, command_id, org_id, run_id: "run_a", tag: "Approval", report: null, result: null },
   payload: { act, by, via: "session", digest: null }
