@@ -3,7 +3,7 @@
  * button, or of a mail program (RFC 8058), opts the recipient out. It needs neither cookie nor sign-in, and a token adds one row at most.
  */
 import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, type HttpServerResponse } from "effect/http"
 import { OptOuts } from "../../layers/guards/OptOuts.ts"
 import { organizationIn, readUnsubscribe, type Unsubscribe, unsubscribePath } from "../../schema/guards/Unsubscribe.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
@@ -22,39 +22,33 @@ export const UnsubscribePage = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const optOuts = yield* OptOuts
 
-    const answered = (of: (link: Unsubscribe, who: string, hint: string | null) => ReturnType<typeof done>) =>
-      rateLimitedPage(
-        Effect.gen(function* () {
-          const { run, signature } = yield* HttpRouter.params
-          const token = `${run}/${signature}`
-          const link = readUnsubscribe(yield* optOuts.secret(organizationIn(token)), token)
-          if (link === null) return unknown
-          const hint = yield* optOuts.recipient(link, link.digest)
-          return yield* of(link, hint === null ? "This address" : escaped(hint), hint)
-        })
+    const answer = (
+      method: "GET" | "POST",
+      of: (link: Unsubscribe, who: string, hint: string | null) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+    ) =>
+      router.add(
+        method,
+        path,
+        rateLimitedPage(
+          Effect.gen(function* () {
+            const { run, signature } = yield* HttpRouter.params
+            const token = `${run}/${signature}`
+            const link = readUnsubscribe(yield* optOuts.secret(organizationIn(token)), token)
+            if (link === null) return unknown
+            const hint = yield* optOuts.recipient(link, link.digest)
+            return yield* of(link, hint === null ? "This address" : escaped(hint), hint)
+          })
+        )
       )
-    const done = (title: string, text: string, button = "") =>
-      Effect.succeed(page(200, title, `<p>${text}</p>${button}`, button !== ""))
 
-    yield* router.add(
-      "GET",
-      path,
-      answered((_, who) =>
-        done(
-          "Opt out of messages",
-          `${who} will get no more messages from the sender of this one.`,
-          form("", "Opt out")
-        )
-      )
-    )
-    yield* router.add(
-      "POST",
-      path,
-      answered(({ org_id, run_id, digest }, who, hint) =>
-        Effect.andThen(
-          optOuts.add(org_id, [{ kind: "email", digest, hint, reason: null }], { source: "one_click", run_id }),
-          done("You have opted out", `${who} will get no more messages from this sender.`)
-        )
+    yield* answer("GET", (_, who) => {
+      const text = `<p>${who} will get no more messages from the sender of this one.</p>`
+      return Effect.succeed(page(200, "Opt out of messages", `${text}${form("", "Opt out")}`, true))
+    })
+    yield* answer("POST", ({ org_id, run_id, digest }, who, hint) =>
+      Effect.as(
+        optOuts.add(org_id, [{ kind: "email", digest, hint, reason: null }], { source: "one_click", run_id }),
+        page(200, "You have opted out", `<p>${who} will get no more messages from this sender.</p>`)
       )
     )
   })

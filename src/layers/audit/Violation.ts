@@ -1,5 +1,6 @@
 /** What an equation of the audit reports. */
-import { Schema } from "effect"
+import { type Effect, Schema } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const Violation = Schema.Struct({
@@ -12,3 +13,10 @@ export const Violation = Schema.Struct({
 export type Violation = typeof Violation.Type
 /** Rows of a statement that finds violations. */
 export const violationRows = rowsOf(Violation.fields)
+
+/** SQL that lists at most `limit` violations, of all wallets or of the one that `ofWallet` is a condition for. */
+export type Equation = (
+  sql: SqlClient.SqlClient,
+  ofWallet: (column: string) => Statement.Fragment,
+  limit: number
+) => Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>

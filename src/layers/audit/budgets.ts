@@ -1,6 +1,5 @@
 /** Equation E15: each budget of an API key, a batch or a label's value counts what its runs hold, and what the ledger says they were charged. As SQL that lists violations. */
-import type { SqlClient, Statement } from "effect/sql"
-import { violationRows } from "./Violation.ts"
+import { type Equation, violationRows } from "./Violation.ts"
 
 /**
  * A run of a batch counts in the batch's budget and in its parent, the budget of its key.
@@ -8,11 +7,7 @@ import { violationRows } from "./Violation.ts"
  * The day, week and month are those of `counted_on`: `key_budget_holds` keeps that no entry of the budget is later. An organization whose old
  * months were dropped has charges that no entry shows any more, so its total, and sums of that time, may be higher than the entries.
  */
-export const budgetViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+export const budgetViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E15 each key budget counts what its runs hold and were charged' AS equation, budget_id AS subject,
            'reserved ' || reserved || ', open runs and allowances ' || holds || '; day ' || spent_day || ', ledger ' || of_day || '; week ' || spent_week
@@ -53,11 +48,7 @@ export const budgetViolations = (
     LIMIT ${limit}`)
 
 /** Equation E18: what wallets hold for allowances. An allowance's entries on the ledger have no run, and a reference that names its key. */
-export const allowanceViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+export const allowanceViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E18 each allowance holds what the ledger says, and no more than it has left' AS equation, subject, detail
     FROM (

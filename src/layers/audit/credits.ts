@@ -1,13 +1,8 @@
 /** Equation E24: each account at a provider reserves what its calls hold and have spent since the balance was read. As SQL that lists violations. */
-import type { SqlClient, Statement } from "effect/sql"
-import { violationRows } from "./Violation.ts"
+import { type Equation, violationRows } from "./Violation.ts"
 
 /** The accounts are the service's, so the audit of one wallet has none. */
-export const creditViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+export const creditViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E24 each provider account reserves what its calls hold and have spent since it was read' AS equation, c.provider AS subject,
            'reserved ' || c.reserved || ', calls ' || coalesce(h.amount, 0) AS detail

@@ -5,11 +5,11 @@
  * ledger once, or one wallet's part of it.
  */
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { allowanceViolations, budgetViolations } from "./budgets.ts"
 import { creditViolations } from "./credits.ts"
 import { optOutViolations } from "./optOuts.ts"
-import { type Violation, violationRows } from "./Violation.ts"
+import { type Equation, violationRows } from "./Violation.ts"
 
 export { Violation, violationRows } from "./Violation.ts"
 
@@ -37,7 +37,7 @@ const checkpoints = (sql: SqlClient.SqlClient) => sql`
 const holds = (sql: SqlClient.SqlClient) => sql`
     SELECT org_id, hold FROM open_runs UNION ALL SELECT org_id, held FROM key_budgets WHERE held > 0`
 
-type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
+type Violations = ReturnType<Equation>
 
 /** E7 and E9: each entry continues the one before, and the wallet names the newest one. */
 const chainViolations = (
@@ -79,7 +79,7 @@ const chainViolations = (
 ]
 
 /** E16. A run whose month was dropped has no charge any more to compare with. E5 compares the charges of the others with the ledger. */
-const batchViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) => Statement.Fragment, limit: number) =>
+const batchViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E16 each batch counts its rows and what their runs were charged' AS equation, b.batch_id AS subject,
            'counted ' || b.counts::text || ', rows ' || r.counts::text || '; charged ' || b.charged || ', rows ' || r.charged
@@ -99,7 +99,7 @@ const batchViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) =>
     LIMIT ${limit}`)
 
 /** E17. An entry may be gone only if it was dropped with its month, behind a checkpoint. */
-const headViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) => Statement.Fragment, limit: number) =>
+const headViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E17 each signed head is an entry of the chain' AS equation, h.org_id || ' on ' || h.day AS subject,
            'entry ' || h.seq || CASE WHEN l.seq IS NULL AND k.seq IS NULL THEN ' is missing' ELSE ' has another hash than the one that was signed' END AS detail
@@ -110,11 +110,7 @@ const headViolations = (sql: SqlClient.SqlClient, ofWallet: (column: string) => 
     ORDER BY h.org_id, h.day LIMIT ${limit}`)
 
 /** E19. A run may be gone with its month. A refund whose command is still queued is not entered yet. */
-const warrantyViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+const warrantyViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E19 each refund of the warranty is one entry of at most its run''s charge' AS equation, coalesce(x.run_id, l.reference) AS subject,
            'decided ' || coalesce(x.amount::text, 'nothing') || ', entered ' || coalesce(l.amount::text, 'nothing')
@@ -130,11 +126,7 @@ const warrantyViolations = (
     LIMIT ${limit}`)
 
 /** E25. A run of a dropped month is gone. The time of a run's end is that of the database, as that of its approval is. */
-const approvalViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+const approvalViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E25 a run that needs an approval waits with its hold until it has one, and calls nobody before' AS equation,
            coalesce(a.run_id, o.run_id) AS subject,
@@ -151,11 +143,7 @@ const approvalViolations = (
     LIMIT ${limit}`)
 
 /** E22. A run of a dropped month is gone. The plan's text is searched first: parsing the plans of millions of runs takes minutes. */
-const agreementViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+const agreementViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT 'E22 a run that needs two providers to agree succeeds only with the answers of two' AS equation, r.run_id AS subject,
            'answers of ' || a.providers || ' providers, charged ' || coalesce(r.charged, 0) AS detail

@@ -1,13 +1,8 @@
 /** Equation E23: no run that was admitted after an opt-out contacts the person. As SQL that lists violations. */
-import type { SqlClient, Statement } from "effect/sql"
-import { violationRows } from "./Violation.ts"
+import { type Equation, violationRows } from "./Violation.ts"
 
 /** Runs claim their recipients when they are admitted, and a run that surely contacted nobody has no claim any more. Erased runs name nobody. */
-export const optOutViolations = (
-  sql: SqlClient.SqlClient,
-  ofWallet: (column: string) => Statement.Fragment,
-  limit: number
-) =>
+export const optOutViolations: Equation = (sql, ofWallet, limit) =>
   violationRows(sql`
     SELECT DISTINCT 'E23 no run that was admitted after an opt-out contacts the person' AS equation, c.run_id AS subject,
            'admitted at ' || c.contacted_at || ', and entry ' || o.id || ' for ' || o.kind || ' is of ' || o.created_at AS detail
