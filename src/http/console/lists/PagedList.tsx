@@ -4,9 +4,27 @@ import { type ReactNode, useMemo } from "react"
 import { Button, Failed, Skeleton } from "../parts/Page.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
 
-interface PageOf<A> {
+export interface PageOf<A> {
   readonly items: ReadonlyArray<A>
   readonly next_cursor: string | null
+}
+
+/** The cursor, as a part of the query. */
+interface From {
+  readonly cursor?: string
+}
+
+/** All rows of a list, or about so many, and whether that is everything. */
+export const allRows = async <A,>(read: (from: From) => Promise<PageOf<A>>, rowsMax: number) => {
+  const items: Array<A> = []
+  let from: From = {}
+  for (;;) {
+    const page = await read(from)
+    items.push(...page.items)
+    if (page.next_cursor === null) return { items, isAll: true }
+    if (items.length >= rowsMax) return { items, isAll: false }
+    from = { cursor: page.next_cursor }
+  }
 }
 
 export interface Paged<A> {
@@ -32,10 +50,10 @@ const pollMillis = 3_000
 /** A longer list is not read again by itself: that is a request for each page, one after the other. */
 const polledPagesMax = 3
 
-/** `key` is that of the cache; everything that changes the list belongs into it. `from` is the cursor, as a part of the query. */
+/** `key` is that of the cache; everything that changes the list belongs into it. */
 export const usePaged = <A,>(
   key: ReadonlyArray<unknown>,
-  read: (from: { readonly cursor?: string }) => Promise<PageOf<A>>,
+  read: (from: From) => Promise<PageOf<A>>,
   { enabled = true, changing, staleMillis = 5_000 }: Options<A> = {}
 ): Paged<A> => {
   const query = useInfiniteQuery({

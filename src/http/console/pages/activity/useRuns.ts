@@ -5,13 +5,10 @@ import type { Search } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
+import type { PageOf } from "../../lists/PagedList.tsx"
 import { after, mayMatch, type RunRow, rowOf, runOf } from "./rows.ts"
 
-interface PageOfRows {
-  readonly items: ReadonlyArray<RunRow>
-  readonly next_cursor: string | null
-}
-type Pages = InfiniteData<PageOfRows, string>
+type Pages = InfiniteData<PageOf<RunRow>, string>
 
 const pageSize = 200
 const freshMillis = 30_000
@@ -102,7 +99,7 @@ export const useRuns = (query: Record<string, string>) => {
   const key = useMemo(() => ["runs", "list", query], [query])
   const runs = useInfiniteQuery({
     queryKey: key,
-    queryFn: async ({ pageParam }): Promise<PageOfRows> => {
+    queryFn: async ({ pageParam }): Promise<PageOf<RunRow>> => {
       const from = pageParam === "" ? {} : { cursor: pageParam }
       const { items, next_cursor } = await api.runs.list({ query: { ...query, limit: pageSize, ...from } })
       return { items: items.map(rowOf), next_cursor }

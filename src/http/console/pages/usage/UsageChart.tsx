@@ -5,6 +5,7 @@ import { present } from "../../data/clock.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
 import { utcDay, zoneDay } from "../../data/time.ts"
 import { useZone } from "../../frame/Balance.tsx"
+import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
@@ -14,7 +15,7 @@ const daysDefault = 30
 const daysMax = 400
 const pageSize = 200
 /** Groups by day are many; a chart of more than this is asked for a shorter time. */
-const pagesMax = 10
+const groupsMax = 2_000
 /** More lines can't be told apart. */
 const tokens = ["--accent", "--green", "--amber", "--violet"]
 const tokenOfOthers = "--grey"
@@ -34,17 +35,8 @@ const daysOf = ({ from, to }: ChartPeriod, zone: string): ReadonlyArray<string> 
   return Array.from({ length: Math.min(daysMax, count) }, (_, index) => utcDay(first + index * dayMillis))
 }
 
-const readAll = async (group_by: string, period: ChartPeriod) => {
-  const items: Array<Item> = []
-  let from: { readonly cursor?: string } = {}
-  for (let page = 0; page < pagesMax; page++) {
-    const answer = await api.usage.get({ query: { ...period, group_by, limit: pageSize, ...from } })
-    items.push(...answer.items)
-    if (answer.next_cursor === null) return { items, isAll: true }
-    from = { cursor: answer.next_cursor }
-  }
-  return { items, isAll: false }
-}
+const readAll = (group_by: string, period: ChartPeriod) =>
+  allRows<Item>((from) => api.usage.get({ query: { ...period, group_by, limit: pageSize, ...from } }), groupsMax)
 
 const chargedIn = (items: ReadonlyArray<Item>) => sumOf(items.map(({ charged }) => charged))
 

@@ -3,34 +3,15 @@ import { Download } from "lucide-react"
 import { addressOf, api, request } from "../../data/api.ts"
 import { useAction } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
+import { allRows } from "../../lists/PagedList.tsx"
 import { Button, OutLink, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-
-interface PageOf {
-  readonly items: ReadonlyArray<unknown>
-  readonly next_cursor: string | null
-}
 
 const verifyHeads = "rungate receipt verify --head ledger-heads.json --jwks jwks.json"
 const pageSize = 200
 /** A browser holds the file in memory. */
 const rowsMax = 100_000
-
-type Read = (from: { readonly cursor?: string }) => Promise<PageOf>
-
-/** All rows, and whether that is everything. */
-const allOf = async (read: Read) => {
-  const items: Array<unknown> = []
-  let from: { readonly cursor?: string } = {}
-  for (;;) {
-    const page = await read(from)
-    items.push(...page.items)
-    if (page.next_cursor === null) return { items, isAll: true }
-    if (items.length >= rowsMax) return { items, isAll: false }
-    from = { cursor: page.next_cursor }
-  }
-}
 
 /** As `rungate wallet heads` writes it, so that `rungate receipt verify --head` reads it. */
 const asOneObject = (items: ReadonlyArray<unknown>) => `${JSON.stringify({ items }, null, 2)}\n`
@@ -49,12 +30,12 @@ const SaveAll = ({
 }: {
   readonly name: string
   readonly children: string
-  readonly read: Read
+  readonly read: Parameters<typeof allRows>[0]
   readonly write: (items: ReadonlyArray<unknown>) => string
 }) => {
   const fetched = useAction(
     async () => {
-      const { items, isAll } = await allOf(read)
+      const { items, isAll } = await allRows(read, rowsMax)
       if (items.length > 0) save(new Blob([write(items)], { type: "application/json" }), name)
       return countWords(items.length, isAll)
     },
