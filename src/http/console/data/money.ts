@@ -18,12 +18,8 @@ const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",")
 export const exactDollars = (text: string): string => {
   const micros = microsOf(text)
   if (micros === null) return text
-  const [sign, size] = micros < 0n ? ["−", -micros] : ["", micros]
-  const fraction = (size % 1_000_000n)
-    .toString()
-    .padStart(microsPlaces, "0")
-    .replace(/0{1,4}$/, "")
-  return `${sign}$${grouped((size / 1_000_000n).toString())}.${fraction}`
+  const [whole = "", fraction = ""] = amountOf(micros).replace("-", "").split(".")
+  return `${micros < 0n ? "−" : ""}$${grouped(whole)}.${fraction}`
 }
 
 /** Whole cents, without the rest of a cent: for summaries, where pointing at the amount shows all of it. */

@@ -50,15 +50,20 @@ const cellOf = <N extends keyof Nouns>(noun: N, column: NounColumn, cells: Cells
 const isRight = ({ kind }: NounColumn, isLast: boolean) =>
   ["money", "count", "duration", "share"].includes(kind) || (kind === "time" && isLast)
 
-/** The columns of a list. */
-export const columnsOf = <N extends keyof Nouns>(noun: N, cells: Cells<Row<N>> = {}): ReadonlyArray<Column<Row<N>>> => {
+/** The columns of a list. `actions` are buttons in a last column, for a person who may do something with a row. */
+export const columnsOf = <N extends keyof Nouns>(
+  noun: N,
+  cells: Cells<Row<N>> & { readonly actions?: Cell<Row<N>> | false } = {}
+): ReadonlyArray<Column<Row<N>>> => {
+  const { actions = false } = cells
   const list = nouns[noun]?.list.filter(({ terminal }) => !terminal) ?? []
-  return list.map((column, index) => ({
+  const columns = list.map((column, index) => ({
     title: column.title,
     cell: cellOf(noun, column, cells),
     ...(isRight(column, index === list.length - 1) ? { align: "right" as const } : {}),
     wide: column.wide !== null
   }))
+  return actions === false ? columns : [...columns, { title: "Actions", cell: actions, align: "right" }]
 }
 
 /** What is said of one, or some of that. */

@@ -51,18 +51,13 @@ const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
 export const Rules = () => {
   const may = useMay("approvals.addRule")
   const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: { limit: 50, ...from } }))
-  const actions = {
-    title: "Actions",
-    cell: (rule: Rule) => <Actions rule={rule} />,
-    align: "right" as const
-  }
   return (
     <>
       <Panel title="Rules" className="mt-6">
         <PagedTable
           paged={paged}
           label="Which runs wait"
-          columns={[...columnsOf("ApprovalRule"), ...(may ? [actions] : [])]}
+          columns={columnsOf("ApprovalRule", { actions: may && ((rule) => <Actions rule={rule} />) })}
           keyOf={({ id }) => id}
           empty={
             <Empty title="No run needs an approval.">

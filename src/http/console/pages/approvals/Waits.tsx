@@ -1,6 +1,5 @@
 /** On the page of a run that waits for a member's yes: for whom, until when, and the buttons. */
-import { useQuery } from "@tanstack/react-query"
-import { type AnswerOf, api } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
@@ -9,10 +8,7 @@ import { Decide } from "./Decide.tsx"
 export const Waits = ({ run }: { readonly run: AnswerOf<"runs", "get"> }) => {
   const may = useMay("approvals.approve")
   const { run_id, approval } = run
-  const query = useQuery({
-    queryKey: ["approvals", run_id],
-    queryFn: () => api.approvals.get({ params: { run_id } })
-  })
+  const query = useRead(["approvals", run_id], () => api.approvals.get({ params: { run_id } }))
   if (approval === undefined) return null
   return (
     <Panel title="Waits for an approval">

@@ -9,7 +9,7 @@ import { useDenied } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { TextArea } from "../../parts/Field.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Page, Panel } from "../../parts/Page.tsx"
 
 type Preview = AnswerOf<"configuration", "preview">
 type Created = AnswerOf<"configuration", "apply">["created"]
@@ -87,71 +87,75 @@ const Configuration = () => {
   }
   const count = shown?.preview.changes.length ?? 0
   return (
-    <>
-      <PageHead title="As code" actions={<SaveButton send={exported}>Export YAML</SaveButton>}>
-        API keys, limits, webhooks, label budgets and approval rules as a file, as <code>rungate apply</code> takes it.
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        {created.map(({ id, name, secret }) => (
-          <Secret
-            key={id}
-            title={`The secret of ${name} is shown only this once.`}
-            label={`Secret of ${name}`}
-            text={secret}
-            done="I have stored it"
-            onStored={() => setCreated(created.filter((one) => one.id !== id))}
+    <Page
+      title="As code"
+      actions={<SaveButton send={exported}>Export YAML</SaveButton>}
+      lead={
+        <>
+          API keys, limits, webhooks, label budgets and approval rules as a file, as <code>rungate apply</code> takes
+          it.
+        </>
+      }
+    >
+      {created.map(({ id, name, secret }) => (
+        <Secret
+          key={id}
+          title={`The secret of ${name} is shown only this once.`}
+          label={`Secret of ${name}`}
+          text={secret}
+          done="I have stored it"
+          onStored={() => setCreated(created.filter((one) => one.id !== id))}
+        />
+      ))}
+      <Panel title="File">
+        <ActionForm action={preview} submit="Show the changes" denied={denied}>
+          <input
+            type="file"
+            aria-label="Choose a file"
+            accept=".yaml,.yml,.json"
+            onChange={(event) => void event.target.files?.[0]?.text().then(edited)}
           />
-        ))}
-        <Panel title="File">
-          <ActionForm action={preview} submit="Show the changes" denied={denied}>
-            <input
-              type="file"
-              aria-label="Choose a file"
-              accept=".yaml,.yml,.json"
-              onChange={(event) => void event.target.files?.[0]?.text().then(edited)}
-            />
-            <TextArea
-              label="Configuration"
-              hint="YAML. What it leaves out stays as it is."
-              rows={12}
-              required
-              value={text}
-              onChange={(event) => edited(event.target.value)}
-            />
-            <Checkbox name="prune" label="Revoke or remove what a section does not name" />
-          </ActionForm>
+          <TextArea
+            label="Configuration"
+            hint="YAML. What it leaves out stays as it is."
+            rows={12}
+            required
+            value={text}
+            onChange={(event) => edited(event.target.value)}
+          />
+          <Checkbox name="prune" label="Revoke or remove what a section does not name" />
+        </ActionForm>
+      </Panel>
+      {shown !== null && (
+        <Panel title={count === 0 ? "Nothing to change" : `Changes: ${count}`}>
+          <Changes preview={shown.preview} />
+          {count > 0 && (
+            <div className="mt-4">
+              <ConfirmAction
+                send={() =>
+                  inFile(text, () =>
+                    api.configuration.apply({ payload: { ...shown.payload, digest: shown.preview.digest } })
+                  )
+                }
+                says="The configuration is applied."
+                after={({ created: secrets }) => {
+                  setShown(null)
+                  setCreated(secrets)
+                  void queries.invalidateQueries()
+                }}
+                word="Apply…"
+                title="Apply the configuration?"
+                confirm="Apply"
+                look="primary"
+                buttonLook="primary"
+              >
+                <p>{count} changes are made together, or none. Programs whose key is revoked stop working.</p>
+              </ConfirmAction>
+            </div>
+          )}
         </Panel>
-        {shown !== null && (
-          <Panel title={count === 0 ? "Nothing to change" : `Changes: ${count}`}>
-            <Changes preview={shown.preview} />
-            {count > 0 && (
-              <div className="mt-4">
-                <ConfirmAction
-                  send={() =>
-                    inFile(text, () =>
-                      api.configuration.apply({ payload: { ...shown.payload, digest: shown.preview.digest } })
-                    )
-                  }
-                  says="The configuration is applied."
-                  after={({ created: secrets }) => {
-                    setShown(null)
-                    setCreated(secrets)
-                    void queries.invalidateQueries()
-                  }}
-                  word="Apply…"
-                  title="Apply the configuration?"
-                  confirm="Apply"
-                  look="primary"
-                  buttonLook="primary"
-                >
-                  <p>{count} changes are made together, or none. Programs whose key is revoked stop working.</p>
-                </ConfirmAction>
-              </div>
-            )}
-          </Panel>
-        )}
-      </div>
-    </>
+      )}
+    </Page>
   )
 }
 

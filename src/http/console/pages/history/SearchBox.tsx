@@ -3,7 +3,7 @@ import { Search as SearchShape } from "lucide-react"
 import type { ClipboardEvent } from "react"
 import { onForm, textIn } from "../../actions/Actions.tsx"
 import { Button } from "../../parts/Page.tsx"
-import { inputLook, Select } from "../../parts/Field.tsx"
+import { Field, Select } from "../../parts/Field.tsx"
 import { linesOf } from "./lines.ts"
 import { kindWords, subjectCharsMax } from "./useHistory.ts"
 
@@ -32,24 +32,19 @@ export const SearchBox = ({
       onSubmit={onForm((form) => onSearch(textIn(form, "q").trim(), textIn(form, "kind")))}
       className="flex flex-wrap items-end gap-2"
     >
-      <div className="min-w-60 flex-1">
-        <label htmlFor="subject" className="mb-1 block font-medium">
-          E-mail address, domain, profile, URL, handle, phone number or phrase
-        </label>
-        <input
-          id="subject"
-          name="q"
-          data-search
-          required
-          maxLength={subjectCharsMax}
-          defaultValue={q}
-          placeholder="ada@example.com"
-          autoComplete="off"
-          spellCheck={false}
-          onPaste={pasted}
-          className={inputLook}
-        />
-      </div>
+      <Field
+        label="E-mail address, domain, profile, URL, handle, phone number or phrase"
+        name="q"
+        data-search
+        required
+        maxLength={subjectCharsMax}
+        defaultValue={q}
+        placeholder="ada@example.com"
+        autoComplete="off"
+        spellCheck={false}
+        onPaste={pasted}
+        className="min-w-60 flex-1"
+      />
       <Select
         label="Kind"
         name="kind"

@@ -5,7 +5,6 @@ import { Meter } from "../../forms/Meter.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { ButtonLink, Empty, Panel } from "../../parts/Page.tsx"
-import type { Column } from "../../parts/Table.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyName.tsx"
 import { RevokeAllowance } from "./RevokeAllowance.tsx"
@@ -21,23 +20,14 @@ export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) =>
 )
 
 /** `names` are those of keys, by their ids. */
-const columnsFor = (names: ReadonlyMap<string, string>, may: boolean): ReadonlyArray<Column<Allowance>> => [
-  ...columnsOf("Allowance", {
+const columnsFor = (names: ReadonlyMap<string, string>, may: boolean) =>
+  columnsOf("Allowance", {
     name: (key) => <KeyName {...key} />,
     spent: (allowance) => <Spent {...allowance} />,
     allow: (one) => scopeWords(one, 1),
-    parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} name={names.get(id) ?? "a key"} />)
-  }),
-  ...(may
-    ? [
-        {
-          title: "Actions",
-          cell: (allowance: Allowance) => allowance.status === "active" && <RevokeAllowance allowance={allowance} />,
-          align: "right" as const
-        }
-      ]
-    : [])
-]
+    parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} name={names.get(id) ?? "a key"} />),
+    actions: may && ((allowance) => allowance.status === "active" && <RevokeAllowance allowance={allowance} />)
+  })
 
 export const Allowances = ({
   names,

@@ -2,7 +2,7 @@
 import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -48,7 +48,6 @@ const Remove = ({ budget }: { readonly budget: Budget }) => (
     changes={["label-budgets"]}
     word="Remove"
     label={`Remove the budget of ${ofWhom(budget)}`}
-    title={`Remove the budget of ${ofWhom(budget)}?`}
     confirm="Remove the budget"
     cancel="Keep it"
   >
@@ -56,10 +55,13 @@ const Remove = ({ budget }: { readonly budget: Budget }) => (
   </ConfirmAction>
 )
 
-const columns = columnsOf("LabelBudget", {
-  spent: ({ spent, ...budget }) => <BudgetBar budget={spent === null ? null : { ...budget, spent }} none="by value" />
-})
-const actions = { title: "Actions", cell: (budget: Budget) => <Remove budget={budget} />, align: "right" as const }
+const columnsFor = (may: boolean) =>
+  columnsOf("LabelBudget", {
+    spent: ({ spent, ...budget }) => (
+      <BudgetBar budget={spent === null ? null : { ...budget, spent }} none="by value" />
+    ),
+    actions: may && ((budget) => <Remove budget={budget} />)
+  })
 
 const valueColumns = columnsOf("LabelValue", {
   spent: (value) => <BudgetBar budget={value} />
@@ -85,29 +87,27 @@ const LabelBudgets = () => {
   const may = useMay("labelBudgets.set")
   const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: { limit: 100, ...from } }))
   return (
-    <>
-      <PageHead title="Label budgets">
-        What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked.
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Allowed operation="labelBudgets.set">
-          <Set />
-        </Allowed>
-        <PagedTable
-          paged={paged}
-          label="Label budgets"
-          columns={may ? [...columns, actions] : columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty title="Budgets will be here, each with what is spent of it.">
-              <p className="text-muted">Label runs with metadata, such as {`{"customer": "acme"}`}.</p>
-            </Empty>
-          }
-        />
-        <Values />
-        <Statement />
-      </div>
-    </>
+    <Page
+      title="Label budgets"
+      lead="What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked."
+    >
+      <Allowed operation="labelBudgets.set">
+        <Set />
+      </Allowed>
+      <PagedTable
+        paged={paged}
+        label="Label budgets"
+        columns={columnsFor(may)}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="Budgets will be here, each with what is spent of it.">
+            <p className="text-muted">Label runs with metadata, such as {`{"customer": "acme"}`}.</p>
+          </Empty>
+        }
+      />
+      <Values />
+      <Statement />
+    </Page>
   )
 }
 

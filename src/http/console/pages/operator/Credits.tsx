@@ -1,14 +1,13 @@
 /** What the operator's accounts at providers have left, and when they run out. */
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { ActionButton, ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { Loaded, PageHead, Panel } from "../../parts/Page.tsx"
+import { Loaded, Page, Panel } from "../../parts/Page.tsx"
 import { SmallTable } from "./SmallTable.tsx"
 
 const refreshMillis = 15_000
@@ -54,9 +53,7 @@ const SetCredits = () => {
 }
 
 const Credits = () => {
-  const credits = useQuery({
-    queryKey: ["operator", "credits"],
-    queryFn: () => api.operatorCredits.list({}),
+  const credits = useRead(["operator", "credits"], () => api.operatorCredits.list({}), {
     refetchInterval: refreshMillis
   })
   const refresh = useAction(() => api.operatorCredits.refresh({ payload: {} }), {
@@ -64,28 +61,25 @@ const Credits = () => {
     after: operatorChanged
   })
   return (
-    <>
-      <PageHead title="Provider credits">
-        What your accounts at providers have left. An empty account's offers are left out of routing, and customers see
-        no balance.
-      </PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Panel title="Accounts" actions={<ActionButton action={refresh}>Read all now</ActionButton>}>
-          <Loaded query={credits}>
-            {({ items }) => (
-              <SmallTable
-                label="Accounts"
-                rows={items}
-                keyOf={({ provider }) => provider}
-                none="No account was read or set yet."
-                columns={columns}
-              />
-            )}
-          </Loaded>
-        </Panel>
-        <SetCredits />
-      </div>
-    </>
+    <Page
+      title="Provider credits"
+      lead="What your accounts at providers have left. An empty account's offers are left out of routing, and customers see no balance."
+    >
+      <Panel title="Accounts" actions={<ActionButton action={refresh}>Read all now</ActionButton>}>
+        <Loaded query={credits}>
+          {({ items }) => (
+            <SmallTable
+              label="Accounts"
+              rows={items}
+              keyOf={({ provider }) => provider}
+              none="No account was read or set yet."
+              columns={columns}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      <SetCredits />
+    </Page>
   )
 }
 

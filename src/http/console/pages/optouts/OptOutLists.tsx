@@ -7,7 +7,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Allowed, Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
 
 type Entry = AnswerOf<"optOuts", "list">["items"][number]
 
@@ -80,7 +80,6 @@ const Remove = ({ group, entry: { id, hint } }: Pick<ListProps, "group"> & { rea
     changes={[group]}
     word="Remove"
     label={`Remove the opt-out of ${hint ?? id}`}
-    title={`Remove the opt-out of ${hint ?? id}?`}
     confirm="Remove the opt-out"
     cancel="Keep it"
   >
@@ -93,32 +92,23 @@ export const OptOutLists = ({ children, ...list }: ListProps & { readonly childr
   const mayImport = useDenied(`${group}.import`) === null
   const mayRemove = useDenied(`${group}.remove`) === null
   const paged = usePaged([group, "list"], (from) => api[group].list({ query: { limit: 100, ...from } }))
-  const actions = {
-    title: "Actions",
-    cell: (entry: Entry) => <Remove group={group} entry={entry} />,
-    align: "right" as const
-  }
-  const columns = columnsOf("OptOut")
   return (
-    <>
-      <PageHead title="Opt-outs">{children}</PageHead>
-      <div className="grid grid-cols-1 gap-6">
-        <Allowed operation={`${group}.add`}>
-          <Add {...list} />
-        </Allowed>
-        <PagedTable
-          paged={paged}
-          label="Opt-outs"
-          columns={mayRemove ? [...columns, actions] : columns}
-          keyOf={({ id }) => id}
-          empty={
-            <Empty title="Opt-outs will be here.">
-              <p className="text-muted">Recipients add themselves with the link of a message.</p>
-            </Empty>
-          }
-        />
-        {mayImport && <Exchange {...list} />}
-      </div>
-    </>
+    <Page title="Opt-outs" lead={children}>
+      <Allowed operation={`${group}.add`}>
+        <Add {...list} />
+      </Allowed>
+      <PagedTable
+        paged={paged}
+        label="Opt-outs"
+        columns={columnsOf("OptOut", { actions: mayRemove && ((entry) => <Remove group={group} entry={entry} />) })}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="Opt-outs will be here.">
+            <p className="text-muted">Recipients add themselves with the link of a message.</p>
+          </Empty>
+        }
+      />
+      {mayImport && <Exchange {...list} />}
+    </Page>
   )
 }

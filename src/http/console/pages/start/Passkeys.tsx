@@ -7,7 +7,7 @@ import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field, PasswordField } from "../../parts/Field.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable } from "../../parts/Table.tsx"
 
 type Passkey = AnswerOf<"passkeys", "list">["items"][number]
 
@@ -73,10 +73,7 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
   )
 }
 
-const columns: ReadonlyArray<Column<Passkey>> = [
-  ...columnsOf("Passkey"),
-  { title: "Actions", cell: (passkey) => <Change passkey={passkey} />, align: "right" }
-]
+const columns = columnsOf("Passkey", { actions: (passkey) => <Change passkey={passkey} /> })
 
 export const Passkeys = () => {
   const passkeys = useRead(changes, () => api.passkeys.list({}))

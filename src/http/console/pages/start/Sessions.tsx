@@ -6,7 +6,7 @@ import { sessionChanged } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Button, Loaded, Panel } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable } from "../../parts/Table.tsx"
 import { Badge, Time } from "../../parts/Values.tsx"
 
 type OpenSession = AnswerOf<"auth", "sessions">["items"][number]
@@ -23,21 +23,15 @@ const EndOne = ({ session }: { readonly session: OpenSession }) => {
   )
 }
 
-const columns: ReadonlyArray<Column<OpenSession>> = [
-  ...columnsOf("OpenSession", {
-    created_at: ({ created_at, current }) => (
-      <span className="inline-flex flex-wrap items-center gap-2">
-        <Time at={created_at} />
-        {current && <Badge tone="green">this browser</Badge>}
-      </span>
-    )
-  }),
-  {
-    title: "Actions",
-    cell: (session) => (session.current ? null : <EndOne session={session} />),
-    align: "right"
-  }
-]
+const columns = columnsOf("OpenSession", {
+  created_at: ({ created_at, current }) => (
+    <span className="inline-flex flex-wrap items-center gap-2">
+      <Time at={created_at} />
+      {current && <Badge tone="green">this browser</Badge>}
+    </span>
+  ),
+  actions: (session) => !session.current && <EndOne session={session} />
+})
 
 const EndAll = () => (
   <ConfirmAction
