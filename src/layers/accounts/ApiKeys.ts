@@ -11,7 +11,7 @@ import type { MicroUsd } from "../../schema/money/Money.ts"
 import { namesMax } from "../../schema/guards/Approval.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import type { BudgetPeriod } from "../../schema/money/SpendDay.ts"
-import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
+import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
@@ -115,7 +115,7 @@ export const apiKeys = (sql: SqlClient.SqlClient, cell: string | null) => {
 
   const withBudgets = Effect.fnUntraced(function* (rows: ReadonlyArray<StoredKey>) {
     const ids = rows.flatMap(({ budget_id }) => (budget_id === null ? [] : [budget_id]))
-    const budgets = ids.length === 0 ? noBudgets : yield* readBudgets(sql, ids)
+    const budgets = yield* readBudgets(sql, ids)
     return rows.map(({ allow, budget_id, ...row }): KeyRow => {
       const budget = budget_id === null ? null : (budgets.get(budget_id)?.budget ?? null)
       return { ...row, allow: scopeInForce({ allow, reads: row.reads }), budget }

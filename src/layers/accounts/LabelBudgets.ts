@@ -11,7 +11,7 @@ import type { MicroUsd } from "../../schema/money/Money.ts"
 import { LabelBudget } from "../../schema/nouns/LabelBudget.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
-import { noBudgets, readBudgets } from "../ledger/BudgetTurn.ts"
+import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
@@ -28,7 +28,7 @@ const Row = Schema.Struct({
   own_zones: Schema.NullOr(Zones)
 })
 const budgetRows = rowsOf(Row.fields)
-const ids = storedAs({ budget_id: Schema.String })
+const budgetIds = storedAs({ budget_id: Schema.String })
 const zonesRow = oneRowOf({ zones: Schema.NullOr(Zones) })
 const zoneRow = oneRowOf({
   ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
@@ -88,12 +88,12 @@ export class LabelBudgets extends Context.Service<
       )
 
       const counted = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<typeof Row.Type>) {
-        const ids = rows.flatMap(({ label, value }) => (value === null ? [] : [valueBudgetId(org_id, label, value)]))
-        const budgets = ids.length === 0 ? noBudgets : yield* readBudgets(sql, ids)
-        return rows.map((row): LabelBudgetRow => {
-          const id = row.value === null ? null : valueBudgetId(org_id, row.label, row.value)
-          return { ...row, counted: id === null ? null : (budgets.get(id)?.budget ?? null) }
-        })
+        const ids = rows.map(({ label, value }) => (value === null ? null : valueBudgetId(org_id, label, value)))
+        const budgets = yield* readBudgets(
+          sql,
+          ids.flatMap((id) => id ?? [])
+        )
+        return rows.map((row, n): LabelBudgetRow => ({ ...row, counted: budgets.get(ids[n] ?? "")?.budget ?? null }))
       })
 
       /** The changes of a budget's time zone with one more. Null without any. */
@@ -142,13 +142,13 @@ export class LabelBudgets extends Context.Service<
           return yield* counted(org_id, rows)
         }, Effect.orDie),
         values: Effect.fnUntraced(function* (org_id, { label, id }, after, limit) {
-          const rows = yield* ids.all(sql`
+          const rows = yield* budgetIds.all(sql`
             SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
             WHERE b.org_id = ${org_id} AND b.label IS NOT NULL AND (${label}::text IS NULL OR b.label = ${label})
               AND (${id}::text IS NULL OR b.budget_id = ${id}) AND (${after}::text IS NULL OR b.budget_id > ${after}) AND l.id IS NOT NULL
             ORDER BY b.budget_id LIMIT ${limit}`)
           const wanted = rows.map(({ budget_id }) => budget_id)
-          const budgets = wanted.length === 0 ? noBudgets : yield* readBudgets(sql, wanted)
+          const budgets = yield* readBudgets(sql, wanted)
           return wanted.flatMap((one) => budgets.get(one)?.budget ?? [])
         }, Effect.orDie),
         zones: Effect.fnUntraced(function* (org_id, label, value) {
@@ -159,22 +159,16 @@ export class LabelBudgets extends Context.Service<
             WHERE w.org_id = ${org_id}`)
           return zones ?? []
         }, Effect.orDie),
-        remove: Effect.fnUntraced(
-          function* (org_id, id) {
-            yield* locked(org_id)
-            return yield* hasRows(sql`DELETE FROM label_budgets WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`)
-          },
-          sql.withTransaction,
-          Effect.orDie
-        ),
+        remove: (org_id, id) =>
+          locked(org_id).pipe(
+            Effect.andThen(hasRows(sql`DELETE FROM label_budgets WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`)),
+            sql.withTransaction,
+            Effect.orDie
+          ),
         of: Effect.fnUntraced(function* (labels, run) {
           const asks = labelAsks(labels ?? undefined, run)
-          if (asks.length === 0) return []
-          const read = yield* readBudgets(
-            sql,
-            asks.map(({ budget_id }) => budget_id)
-          )
-          const budgets = yield* withNewValues(sql, asks, read)
+          const ids = asks.map(({ budget_id }) => budget_id)
+          const budgets = yield* withNewValues(sql, asks, yield* readBudgets(sql, ids))
           return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
         }, Effect.orDie)
       })

@@ -113,6 +113,7 @@ export const readBudgets = (
   budget_ids: ReadonlyArray<string>,
   micros: bigint | null = null
 ) => {
+  if (budget_ids.length === 0) return Effect.succeed(noBudgets)
   const at = momentOf(sql, micros)
   const [limit, labels] = budget_ids.some(isOfValue)
     ? [

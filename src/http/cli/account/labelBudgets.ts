@@ -13,10 +13,11 @@ import { dollars } from "../terminal/values.ts"
 
 const { endpoints } = LabelBudgetsApi
 
+const limit = ({ limit, period }: Pick<typeof LabelBudget.Encoded, "limit" | "period">) =>
+  `${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}`
+
 const list = row(endpoints.list, {
-  show: listed(LabelBudget, "There are no label budgets. Set one with: rungate label-budgets set customer", {
-    limit: ({ limit, period }) => `${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}`
-  })
+  show: listed(LabelBudget, "There are no label budgets. Set one with: rungate label-budgets set customer", { limit })
 })
 
 const set = row(endpoints.set, {
@@ -26,8 +27,8 @@ const set = row(endpoints.set, {
     limit: amount("limit", "the most that the runs may charge and hold, in USD"),
     period: Flag.Literals("period", budgetPeriods).pipe(Flag.withDefault("month"))
   },
-  show: drawn(LabelBudget, ({ label, value, limit, period }) => [
-    `Runs with ${label} ${value === null ? "may cost, for each value by itself," : `"${value}" may cost`} ${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}.`
+  show: drawn(LabelBudget, ({ label, value, ...budget }) => [
+    `Runs with ${label} ${value === null ? "may cost, for each value by itself," : `"${value}" may cost`} ${limit(budget)}.`
   ]),
   examples: [
     {
@@ -40,9 +41,7 @@ const set = row(endpoints.set, {
 
 const values = row(endpoints.values, {
   fields: { label: "only the values of this label", id: false },
-  show: listed(LabelValue, "No run with a budget of its label was counted yet.", {
-    limit: ({ limit, period }) => `${dollars(limit)} ${period === "total" ? "in total" : `per ${period}`}`
-  })
+  show: listed(LabelValue, "No run with a budget of its label was counted yet.", { limit })
 })
 
 /** The statement and the receipts, one JWS a line, as `rungate receipt verify` reads them. */
