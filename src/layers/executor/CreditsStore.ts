@@ -24,12 +24,6 @@ export interface CreditsClaim extends CreditsRow {
   readonly started_at: Date
 }
 
-export interface CreditsByHand {
-  readonly unit: CreditsRow["unit"]
-  readonly balance: bigint
-  readonly expires_at: Date | null
-}
-
 /** Long enough for a provider that answers slowly. */
 const readingMinutes = 2
 const errorCharsMax = 300
@@ -51,7 +45,10 @@ export class CreditsStore extends Context.Service<
     /** Counts the use per day of a balance that was set by hand. */
     readonly count: (claim: CreditsClaim, minutes: number) => Effect.Effect<void>
     readonly failed: (provider: string, why: string, minutes: number) => Effect.Effect<void>
-    readonly setByHand: (provider: string, credits: CreditsByHand) => Effect.Effect<void>
+    readonly setByHand: (
+      provider: string,
+      credits: Pick<CreditsRow, "unit" | "expires_at"> & { readonly balance: bigint }
+    ) => Effect.Effect<void>
     readonly setLowBelow: (provider: string, low_below: bigint | null) => Effect.Effect<void>
     /** False if less is left. True again for the same `hold_id`. */
     readonly reserve: (provider: string, hold_id: string, run_id: string, amount: bigint) => Effect.Effect<boolean>
@@ -72,13 +69,12 @@ export class CreditsStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const columns = sql`provider, unit, balance, source, read_at, reserved, burn_per_day, burn_balance, burn_at, low_below, expires_at, renews, empty_until, read_error`
       const inMinutes = (minutes: number) => sql`now() + make_interval(secs => ${minutes * 60}::float8)`
+      const nextReading = (minutes: number) => sql`next_read_at = ${inMinutes(minutes)}`
 
       const burnOf = ({ burn_per_day, burn_balance, burn_at, started_at }: CreditsClaim, balance: bigint) =>
         burn_balance === null || burn_at === null
           ? burn_per_day
           : burnAfter(burn_per_day, burn_balance, balance, started_at.getTime() - burn_at.getTime())
-
-      const nextReading = (minutes: number) => sql`next_read_at = ${inMinutes(minutes)}`
 
       return CreditsStore.of({
         list: rows.all(sql`SELECT ${columns}, now() AS seen_at FROM provider_credits ORDER BY provider`),

@@ -125,15 +125,10 @@ export class ProviderCredits extends Context.Service<
         )
       })
 
-      // Simulated providers have no accounts.
+      // Simulated providers have no accounts, so nothing is known of any.
+      const known = { isLimited: (provider: string) => accounts.has(provider), isOut, reserve }
       if (mode === "sandbox")
-        return ProviderCredits.of({
-          isLimited: () => false,
-          isOut: () => false,
-          reserve: () => Effect.succeed(unlimited),
-          markEmpty: () => Effect.void,
-          refresh: Effect.void
-        })
+        return ProviderCredits.of({ ...known, markEmpty: () => Effect.void, refresh: Effect.void })
 
       const refreshOrWarn = Effect.catchCause(refresh, logFailure("Reading provider credits failed; keeping the last"))
       yield* refreshOrWarn
@@ -143,9 +138,7 @@ export class ProviderCredits extends Context.Service<
         Effect.catchCause(flush, logFailure("Storing what calls cost failed; the next reading of the balance has it"))
       )
       return ProviderCredits.of({
-        isLimited: (provider) => accounts.has(provider),
-        isOut,
-        reserve,
+        ...known,
         markEmpty: (provider) =>
           Effect.catchCause(markEmpty(provider), logFailure(`Recording that ${provider} has no credits left failed`)),
         refresh
