@@ -72,7 +72,10 @@ describe.skipIf(!hasBrowser)("the pages of people", () => {
     const viewer = await invited(browser, app.url, person, "sees@example.com", "viewer")
     await page.goto("/settings/members")
     await page.getByRole("button", { name: "Withdraw the invitation of waits@example.com" }).click()
-    await page.getByRole("dialog").getByRole("button", { name: "Withdraw the invitation" }).click()
+    await page
+      .getByRole("dialog", { name: "Withdraw the invitation of waits@example.com?" })
+      .getByRole("button", { name: "Withdraw the invitation" })
+      .click()
     await page.getByText("Invitations that nobody has accepted yet will be here.").waitFor()
     await looked(viewer, "/settings/members", "members-viewer", "Members")
     await viewer.page.getByText("An admin or an owner can invite a person.").waitFor()

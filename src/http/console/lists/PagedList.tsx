@@ -9,21 +9,25 @@ export interface PageOf<A> {
   readonly next_cursor: string | null
 }
 
-/** The cursor, as a part of the query. */
+/** Which page, as a part of the query. */
 interface From {
+  readonly limit: number
   readonly cursor?: string
 }
+
+/** The most that the API gives at once. */
+const pageMax = 200
 
 /** All rows of a list, or about so many, and whether that is everything. */
 export const allRows = async <A,>(read: (from: From) => Promise<PageOf<A>>, rowsMax: number) => {
   const items: Array<A> = []
-  let from: From = {}
+  let from: From = { limit: pageMax }
   for (;;) {
     const page = await read(from)
     items.push(...page.items)
     if (page.next_cursor === null) return { items, isAll: true }
     if (items.length >= rowsMax) return { items, isAll: false }
-    from = { cursor: page.next_cursor }
+    from = { limit: pageMax, cursor: page.next_cursor }
   }
 }
 
@@ -38,6 +42,8 @@ export interface Paged<A> {
 }
 
 interface Options<A> {
+  /** The rows of a page. */
+  readonly pageSize?: number
   /** False while the list may not be read. */
   readonly enabled?: boolean
   /** Whether rows of the first page change by themselves, so that the list is read again every few seconds. */
@@ -54,11 +60,11 @@ const polledPagesMax = 3
 export const usePaged = <A,>(
   key: ReadonlyArray<unknown>,
   read: (from: From) => Promise<PageOf<A>>,
-  { enabled = true, changing, staleMillis = 5_000 }: Options<A> = {}
+  { pageSize: limit = 50, enabled = true, changing, staleMillis = 5_000 }: Options<A> = {}
 ): Paged<A> => {
   const query = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam }) => read(pageParam === "" ? {} : { cursor: pageParam }),
+    queryFn: ({ pageParam }) => read(pageParam === "" ? { limit } : { limit, cursor: pageParam }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,

@@ -13,7 +13,7 @@ const Approvals = () => {
   const [{ run = "" }] = useFilters()
   const paged = usePaged(
     ["approvals", "pending"],
-    (from) => api.approvals.list({ query: { limit: 50, state: "pending", ...from } }),
+    (from) => api.approvals.list({ query: { state: "pending", ...from } }),
     { changing: () => true }
   )
   // The run of the address comes first.

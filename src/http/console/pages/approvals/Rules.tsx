@@ -50,7 +50,7 @@ const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
 
 export const Rules = () => {
   const may = useMay("approvals.addRule")
-  const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: { limit: 50, ...from } }))
+  const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: from }))
   return (
     <>
       <Panel title="Rules" className="mt-6">

@@ -58,7 +58,7 @@ const By = () => {
 const Log = () => {
   const [{ actor = "", action = "", from = "", to = "" }] = useFilters()
   const paged = usePaged(["audit log", actor, action, from, to], (cursor) =>
-    api.auditLog.list({ query: { limit: 50, ...cursor, ...setOnly({ actor, action, from, to: dayAfter(to) }) } })
+    api.auditLog.list({ query: { ...cursor, ...setOnly({ actor, action, from, to: dayAfter(to) }) } })
   )
   const isFiltered = [actor, action, from, to].some((one) => one !== "")
   return (

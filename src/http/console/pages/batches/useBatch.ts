@@ -7,8 +7,6 @@ import { announce } from "../../parts/Announcer.tsx"
 export type Batch = AnswerOf<"batches", "get">
 
 const progressMillis = 1_000
-const pageSize = 50
-
 export const useBatch = (batch_id: string) => {
   const batch = useRead(["batch", batch_id], () => api.batches.get({ params: { batch_id } }), {
     refetchInterval: ({ state }) => (state.data?.done === false ? progressMillis : false)
@@ -28,7 +26,7 @@ export const useBatch = (batch_id: string) => {
 
 /** Newest first. Those of later pages are older, and have ended. */
 export const useBatches = () =>
-  usePaged<Batch>(["batches"], (from) => api.batches.list({ query: { limit: pageSize, ...from } }), {
+  usePaged<Batch>(["batches"], (from) => api.batches.list({ query: from }), {
     changing: (items) => items.some(({ done }) => !done)
   })
 

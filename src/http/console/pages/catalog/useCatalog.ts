@@ -48,13 +48,12 @@ const all = { query: { limit: 200 } }
 export const useProviders = () =>
   useRead(["catalog", "providers"], async () => (await api.discovery.providers(all))?.items ?? [], { staleTime })
 
-const pageSize = 100
 export const useEndpoints = (provider: string) =>
   usePaged(
     ["catalog", "endpoints", provider],
     async (from) => {
-      const page = await api.discovery.endpoints({ params: { provider }, query: { limit: pageSize, ...from } })
+      const page = await api.discovery.endpoints({ params: { provider }, query: from })
       return { items: page?.items ?? [], next_cursor: page?.next_cursor ?? null }
     },
-    { enabled: provider !== "", staleMillis: catalogStaleMillis }
+    { pageSize: 100, enabled: provider !== "", staleMillis: catalogStaleMillis }
   )

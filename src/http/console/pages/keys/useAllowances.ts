@@ -8,4 +8,4 @@ export const useAllowance = (allowance_id: string, options: { readonly placehold
   useRead(["keys", "allowance", allowance_id], () => api.allowances.get({ params: { allowance_id } }), options)
 
 export const useAllowances = () =>
-  usePaged(["keys", "allowances"], (from) => api.allowances.list({ query: { limit: 100, ...from } }))
+  usePaged(["keys", "allowances"], (from) => api.allowances.list({ query: from }), { pageSize: 100 })

@@ -69,9 +69,7 @@ const valueColumns = columnsOf("LabelValue", {
 
 /** Each value that was counted, also of budgets that each value has by itself. */
 const Values = () => {
-  const paged = usePaged(["label-budgets", "values"], (from) =>
-    api.labelBudgets.values({ query: { limit: 50, ...from } })
-  )
+  const paged = usePaged(["label-budgets", "values"], (from) => api.labelBudgets.values({ query: from }))
   return (
     <PagedTable
       paged={paged}
@@ -85,7 +83,7 @@ const Values = () => {
 
 const LabelBudgets = () => {
   const may = useMay("labelBudgets.set")
-  const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: { limit: 100, ...from } }))
+  const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: from }), { pageSize: 100 })
   return (
     <Page
       title="Label budgets"

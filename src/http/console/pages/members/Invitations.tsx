@@ -96,7 +96,7 @@ const columns: ReadonlyArray<Column<Invitation>> = [
 
 export const Invitations = () => {
   const may = useMay("invitations.create")
-  const paged = usePaged(["invitations"], (from) => api.invitations.list({ query: { limit: 50, ...from } }), {
+  const paged = usePaged(["invitations"], (from) => api.invitations.list({ query: from }), {
     enabled: may
   })
   if (!may)

@@ -23,7 +23,7 @@ const Roles = () => (
 
 const Members = () => {
   const session = useSession()
-  const members = usePaged<Member>(["members"], (from) => api.members.list({ query: { limit: 100, ...from } }))
+  const members = usePaged<Member>(["members"], (from) => api.members.list({ query: from }), { pageSize: 100 })
   const isOwner = session?.role === "owner"
   const owners = members.items?.filter(({ role }) => role === "owner").length ?? 0
   /** An organization keeps an owner, so the only one can neither leave nor take another role. */

@@ -1,6 +1,6 @@
 /** All organizations with their wallets, newest first. The search lives in the address. */
 import { type AnswerOf, api } from "../../data/api.ts"
-import { useFilters } from "../../data/address.ts"
+import { setOnly, useFilters } from "../../data/address.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/SearchBox.tsx"
@@ -8,8 +8,6 @@ import { Empty, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
-
-const pageSize = 100
 
 const pathOf = ({ org_id }: Listed) => `/operator/organizations/${org_id}`
 
@@ -36,8 +34,10 @@ const columns = columnsOf("OperatorOrganization", {
 
 const Organizations = () => {
   const [{ search = "" }, change] = useFilters()
-  const paged = usePaged(["operator", "organizations", search], (from) =>
-    api.operatorOrganizations.list({ query: { limit: pageSize, ...(search === "" ? {} : { search }), ...from } })
+  const paged = usePaged(
+    ["operator", "organizations", search],
+    (from) => api.operatorOrganizations.list({ query: { ...setOnly({ search }), ...from } }),
+    { pageSize: 100 }
   )
   return (
     <>

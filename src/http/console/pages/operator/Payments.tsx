@@ -11,7 +11,6 @@ import { Verdict } from "./Verdict.tsx"
 
 type Payment = AnswerOf<"operatorPayments", "list">["items"][number]
 
-const pageSize = 100
 const states = ["open", "paid", "failed", "expired"] as const
 
 const organizationPath = ({ org_id }: Payment) => `/operator/organizations/${org_id}`
@@ -54,8 +53,10 @@ const Mismatches = () => {
 }
 
 const List = ({ state }: { readonly state: (typeof states)[number] | undefined }) => {
-  const paged = usePaged(["operator", "payments", state ?? ""], (from) =>
-    api.operatorPayments.list({ query: { limit: pageSize, ...(state === undefined ? {} : { state }), ...from } })
+  const paged = usePaged(
+    ["operator", "payments", state ?? ""],
+    (from) => api.operatorPayments.list({ query: { ...(state === undefined ? {} : { state }), ...from } }),
+    { pageSize: 100 }
   )
   return (
     <PagedTable

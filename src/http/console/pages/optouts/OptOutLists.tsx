@@ -91,7 +91,7 @@ export const OptOutLists = ({ children, ...list }: ListProps & { readonly childr
   const { group } = list
   const mayImport = useDenied(`${group}.import`) === null
   const mayRemove = useDenied(`${group}.remove`) === null
-  const paged = usePaged([group, "list"], (from) => api[group].list({ query: { limit: 100, ...from } }))
+  const paged = usePaged([group, "list"], (from) => api[group].list({ query: from }), { pageSize: 100 })
   return (
     <Page title="Opt-outs" lead={children}>
       <Allowed operation={`${group}.add`}>

@@ -32,7 +32,7 @@ const Add = () => {
 
 const Senders = () => {
   const may = useMay("senders.add")
-  const paged = usePaged(["senders"], (from) => api.senders.list({ query: { limit: 50, ...from } }))
+  const paged = usePaged(["senders"], (from) => api.senders.list({ query: from }))
   return (
     <Page title="Senders" lead="Domains from which your runs may send e-mail.">
       <Allowed operation="senders.add">

@@ -1,7 +1,7 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { Suspense, useMemo } from "react"
-import { useFilters } from "../../data/address.ts"
+import { setOnly, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/apiKeys.ts"
 import { useZone } from "../../frame/Balance.tsx"
@@ -41,8 +41,10 @@ const Groups = ({
 }) => {
   const names = useKeyNames(groupings.includes("key"))
   const group_by = groupBy(groupings)
-  const paged = usePaged<Item>(["usage", "table", group_by, period], (from) =>
-    api.usage.get({ query: { ...period, ...(group_by === "" ? {} : { group_by }), limit: rowsShown, ...from } })
+  const paged = usePaged<Item>(
+    ["usage", "table", group_by, period],
+    (from) => api.usage.get({ query: { ...period, ...setOnly({ group_by }), ...from } }),
+    { pageSize: rowsShown }
   )
   const { items, error, again, hasMore } = paged
   if (items === null)

@@ -13,7 +13,6 @@ import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupin
 const dayMillis = 86_400_000
 const daysDefault = 30
 const daysMax = 400
-const pageSize = 200
 /** Groups by day are many; a chart of more than this is asked for a shorter time. */
 const groupsMax = 2_000
 /** More lines can't be told apart. */
@@ -36,7 +35,7 @@ const daysOf = ({ from, to }: ChartPeriod, zone: string): ReadonlyArray<string> 
 }
 
 const readAll = (group_by: string, period: ChartPeriod) =>
-  allRows<Item>((from) => api.usage.get({ query: { ...period, group_by, limit: pageSize, ...from } }), groupsMax)
+  allRows<Item>((from) => api.usage.get({ query: { ...period, group_by, ...from } }), groupsMax)
 
 const chargedIn = (items: ReadonlyArray<Item>) => sumOf(items.map(({ charged }) => charged))
 

@@ -9,7 +9,6 @@ import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 
 const verifyHeads = "rungate receipt verify --head ledger-heads.json --jwks jwks.json"
-const pageSize = 200
 /** A browser holds the file in memory. */
 const rowsMax = 100_000
 
@@ -84,18 +83,10 @@ export const Downloads = () => (
       <OutLink href="/.well-known/jwks.json">/.well-known/jwks.json</OutLink>.
     </p>
     <div className="flex flex-wrap items-start gap-2">
-      <SaveAll
-        name="ledger-heads.json"
-        read={(from) => api.receipts.heads({ query: { limit: pageSize, ...from } })}
-        write={asOneObject}
-      >
+      <SaveAll name="ledger-heads.json" read={(from) => api.receipts.heads({ query: from })} write={asOneObject}>
         Save the signed hash of each day
       </SaveAll>
-      <SaveAll
-        name="ledger-chain.jsonl"
-        read={(from) => api.receipts.chain({ query: { limit: pageSize, ...from } })}
-        write={asLines}
-      >
+      <SaveAll name="ledger-chain.jsonl" read={(from) => api.receipts.chain({ query: from })} write={asLines}>
         Save all entries with their hashes
       </SaveAll>
     </div>

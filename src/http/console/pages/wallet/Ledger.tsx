@@ -137,9 +137,7 @@ const NewEntries = () => {
 export const Ledger = () => {
   const [search] = useFilters()
   const query = useMemo(() => queryOf(search), [search])
-  const paged = usePaged(["ledger", query], (from) =>
-    api.wallet.transactions({ query: { limit: 50, ...query, ...from } })
-  )
+  const paged = usePaged(["ledger", query], (from) => api.wallet.transactions({ query: { ...query, ...from } }))
   const rows = useMemo(() => paged.items && folded(paged.items), [paged.items])
   const isFiltered = Object.keys(query).length > 0
   return (

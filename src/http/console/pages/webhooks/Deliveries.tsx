@@ -107,9 +107,9 @@ export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
     (from) =>
       api.webhooks.deliveries({
         params: { endpoint_id: endpoint.id },
-        query: { limit: 25, ...from, ...(status === undefined ? {} : { status }) }
+        query: { ...from, ...(status === undefined ? {} : { status }) }
       }),
-    { changing: (items) => items.some((one) => one.status === "pending") }
+    { pageSize: 25, changing: (items) => items.some((one) => one.status === "pending") }
   )
   return (
     <Panel

@@ -9,7 +9,6 @@ import { entryColumns } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]
 
-const pageSize = 100
 const filters = ["actor", "action", "org_id"] as const
 type Filters = Readonly<Record<(typeof filters)[number], string>>
 
@@ -24,8 +23,10 @@ const columns = entryColumns<Entry>(({ org_id }) => (
 ))
 
 const List = ({ query }: { readonly query: Filters }) => {
-  const paged = usePaged(["operator", "log", query], (from) =>
-    api.operatorAuditLog.list({ query: { limit: pageSize, ...setOnly(query), ...from } })
+  const paged = usePaged(
+    ["operator", "log", query],
+    (from) => api.operatorAuditLog.list({ query: { ...setOnly(query), ...from } }),
+    { pageSize: 100 }
   )
   return (
     <PagedTable

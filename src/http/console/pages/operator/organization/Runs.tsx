@@ -11,8 +11,6 @@ import { SmallTable } from "../SmallTable.tsx"
 
 type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
 
-const pageSize = 50
-
 const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
   const begin = useAction(
     (form: FormData) =>
@@ -83,7 +81,7 @@ const List = ({ org_id, runs }: { readonly org_id: string; readonly runs: Readon
 
 export const Runs = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
   const paged = usePaged(["operator", "organization", org_id, "runs"], (from) =>
-    api.operatorImpersonation.runs({ params: { org_id }, query: { limit: pageSize, ...from } })
+    api.operatorImpersonation.runs({ params: { org_id }, query: from })
   )
   const isClosed = paged.error instanceof ApiError && paged.error.code === "forbidden"
   return (

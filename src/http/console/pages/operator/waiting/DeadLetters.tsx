@@ -8,8 +8,6 @@ import { Entry } from "./Entry.tsx"
 
 type Letter = AnswerOf<"operatorQueues", "deadLetters">["items"][number]
 
-const pageSize = 50
-
 /** What a retry may change, by the kind of the command. */
 const consequences: Readonly<Record<string, string>> = {
   Reserve: "Its run has ended as failed, so it will change nothing. The retry takes it out of this list.",
@@ -58,9 +56,7 @@ const Row = ({ letter }: { readonly letter: Letter }) => (
 )
 
 export const DeadLetters = () => {
-  const paged = usePaged(["operator", "dead-letters"], (from) =>
-    api.operatorQueues.deadLetters({ query: { limit: pageSize, ...from } })
-  )
+  const paged = usePaged(["operator", "dead-letters"], (from) => api.operatorQueues.deadLetters({ query: from }))
   return (
     <Panel title="Dead-lettered commands">
       <PagedList

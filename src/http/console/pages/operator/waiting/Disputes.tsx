@@ -11,8 +11,6 @@ import { Entry } from "./Entry.tsx"
 
 type Dispute = AnswerOf<"operatorDisputes", "list">["items"][number]
 
-const pageSize = 50
-
 const states: Readonly<Record<Dispute["state"], string>> = {
   pending: "waits for a decision",
   not_bounced: "the provider reports no bounce",
@@ -82,7 +80,7 @@ const Row = ({ dispute }: { readonly dispute: Dispute }) => (
 const Disputes = () => {
   const [decided, setDecided] = useState<"true" | "false">("false")
   const paged = usePaged(["operator", "disputes", decided], (from) =>
-    api.operatorDisputes.list({ query: { limit: pageSize, decided, ...from } })
+    api.operatorDisputes.list({ query: { decided, ...from } })
   )
   return (
     <>

@@ -10,8 +10,6 @@ import { Entry } from "./Entry.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
 
-const pageSize = 50
-
 const reasons: Readonly<Record<string, string>> = {
   worker_lost: "the process that made the call died before it received the answer",
   no_answer: "the request was sent and no answer came back",
@@ -71,9 +69,7 @@ const Row = ({ outcome }: { readonly outcome: Outcome }) => (
 )
 
 const Outcomes = () => {
-  const paged = usePaged(["operator", "outcomes"], (from) =>
-    api.operatorOutcomes.list({ query: { limit: pageSize, ...from } })
-  )
+  const paged = usePaged(["operator", "outcomes"], (from) => api.operatorOutcomes.list({ query: from }))
   return (
     <Page
       title="Unknown outcomes"
