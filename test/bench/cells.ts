@@ -252,7 +252,9 @@ else {
 for (const line of audits) (options.json ? progress : console.log)(line)
 if (failure !== undefined) progress(`FAILED ${failure.failed} runs: ${failure.failure}`)
 if (options.renew && failure === undefined && options.only === "redis") {
-  writeFileSync(figuresPath, `${JSON.stringify(figures, null, 2)}\n`)
+  // Short lists in one line, as the formatter has them.
+  const text = JSON.stringify(figures, null, 2).replace(/\[\s+([\d.]+),\s+([\d.]+)\s+\]/g, "[$1, $2]")
+  writeFileSync(figuresPath, `${text}\n`)
   renewPage()
 }
 await Promise.all([plain, ...cells].map(({ running }) => running.stop()))
