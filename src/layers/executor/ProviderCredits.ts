@@ -125,10 +125,10 @@ export class ProviderCredits extends Context.Service<
         )
       })
 
-      // Simulated providers have no accounts, so nothing is known of any.
-      const known = { isLimited: (provider: string) => accounts.has(provider), isOut, reserve }
+      // Simulated providers have no accounts, so these answers limit nothing in the sandbox.
+      const answers = { isLimited: (provider: string) => accounts.has(provider), isOut, reserve }
       if (mode === "sandbox")
-        return ProviderCredits.of({ ...known, markEmpty: () => Effect.void, refresh: Effect.void })
+        return ProviderCredits.of({ ...answers, markEmpty: () => Effect.void, refresh: Effect.void })
 
       const refreshOrWarn = Effect.catchCause(refresh, logFailure("Reading provider credits failed; keeping the last"))
       yield* refreshOrWarn
@@ -138,7 +138,7 @@ export class ProviderCredits extends Context.Service<
         Effect.catchCause(flush, logFailure("Storing what calls cost failed; the next reading of the balance has it"))
       )
       return ProviderCredits.of({
-        ...known,
+        ...answers,
         markEmpty: (provider) =>
           Effect.catchCause(markEmpty(provider), logFailure(`Recording that ${provider} has no credits left failed`)),
         refresh
