@@ -36,6 +36,7 @@ const decodeRetired = Schema.decodeUnknownSync(
 
 const revisionRows = rowsOf({ provider: Schema.String, revision: Schema.BigInt })
 const documentRows = rowsOf({
+  provider: Schema.String,
   revision: Schema.BigInt,
   document: Schema.Uint8Array,
   retired: Schema.Unknown,
@@ -87,6 +88,15 @@ export class CatalogStore extends Context.Service<
         })
       )
 
+      const logged = new Set<bigint>()
+      /** A newer release in another cell may write what this one can't read. The rest of the catalog must not wait for that. */
+      const unreadable = (provider: string, revision: bigint, defect: unknown) =>
+        Effect.suspend(() => {
+          if (logged.has(revision)) return Effect.void
+          logged.add(revision)
+          return Effect.logError(`The import of ${provider} can't be read, so its endpoints stay as they are`, defect)
+        })
+
       const alone = {
         replace: (document: ProviderDocument, retired: ReadonlyArray<Retired>, expected: bigint | null) =>
           hasRows(sql`
@@ -106,18 +116,16 @@ export class CatalogStore extends Context.Service<
         revisions,
         load: Effect.fnUntraced(function* (providers) {
           const rows = yield* documentRows(sql`
-            SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
-          return yield* Effect.forEach(rows, (row) =>
+            SELECT provider, revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
+          const read = yield* Effect.forEach(rows, ({ provider, document: bytes, retired, revision, imported_at }) =>
             Effect.map(
-              unpack(row.document),
-              (document): StoredDocument => ({
-                document,
-                retired: decodeRetired(row.retired),
-                revision: row.revision,
-                imported_at: row.imported_at
-              })
-            )
+              unpack(bytes),
+              (document): ReadonlyArray<StoredDocument> => [
+                { document, retired: decodeRetired(retired), revision, imported_at }
+              ]
+            ).pipe(Effect.catchDefect((defect) => Effect.as(unreadable(provider, revision, defect), [])))
           )
+          return read.flat()
         }, Effect.orDie),
         ...(directory === null ? alone : sharedCatalog({ sql, directory, revisions })),
         actorInput: Effect.fnUntraced(function* (provider, path) {

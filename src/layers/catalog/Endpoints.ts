@@ -245,6 +245,7 @@ export class Endpoints extends Context.Service<
           const gone = [...imported.keys()].some((slug) => !revisions.has(slug))
           if (stale.length === 0 && !gone) return false
           const loaded = new Map((yield* store.load(stale)).map((one) => [one.document.provider, one]))
+          if (loaded.size === 0 && !gone) return false
           for (const [slug, stored] of loaded)
             madeOf.set(slug, { stored, raw: yield* inSlices(makeRawProvider(slug, stored)) })
           imported = new Map(

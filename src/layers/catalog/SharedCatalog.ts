@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack } from "./import/pack.ts"
 
@@ -19,6 +19,15 @@ const away = new DirectoryAway({
     "The directory of the cells (RUNGATE_DIRECTORY_URL) does not answer, and the catalog changes in all cells or in none. Try again when this works: rungate admin cells list. A new directory needs first: rungate admin cells add"
 })
 
+/** Shorter than a transaction of the cell may idle, because a change runs in the operator's (AuditLog.by). */
+const answerWithin = "2 seconds"
+/** A directory that does not answer may not stop what else the cell does. */
+const orAway = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  work.pipe(
+    Effect.timeout(answerWithin),
+    Effect.mapError(() => away)
+  )
+
 const Document = Schema.Struct({
   provider: Schema.String,
   /** Null after a reset. */
@@ -28,9 +37,10 @@ const Document = Schema.Struct({
   revision: Schema.BigInt
 })
 const ownRows = rowsOf(Document.fields)
+const revisionRows = rowsOf({ provider: Schema.String, revision: Schema.BigInt, is_reset: Schema.Boolean })
 /** `actor`: who changed it, as the audit log of each cell names them. */
-const sharedRows = rowsOf({ ...Document.fields, imported_at: Schema.Date, actor: Schema.String })
-type Shared = Effect.Success<ReturnType<typeof sharedRows>>[number]
+const sharedRow = oneRowOf({ ...Document.fields, imported_at: Schema.Date, actor: Schema.String })
+type Shared = Effect.Success<ReturnType<typeof sharedRow>>
 const actorRow = oneRowOf({ actor: Schema.String })
 
 interface Sides {
@@ -42,14 +52,6 @@ interface Sides {
 }
 
 export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
-  const newerThan = (own: ReadonlyMap<string, bigint>) =>
-    sharedRows(directory`
-      SELECT d.provider, d.document, d.retired, d.endpoints, d.revision, d.imported_at, d.actor FROM rungate_directory.catalog_documents d
-      LEFT JOIN unnest(${texts([...own.keys()])}::text[], ${bigints([...own.values()])}::bigint[]) AS own (provider, revision) USING (provider)
-      WHERE d.revision > own.revision OR (own.revision IS NULL AND d.document IS NOT NULL)`).pipe(
-      Effect.mapError(() => away)
-    )
-
   /** Another process of this cell may have copied it already. */
   const copy = ({ provider, document, retired, endpoints, revision, imported_at, actor }: Shared) =>
     sql.withTransaction(
@@ -66,24 +68,44 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
       )
     )
   const copyShared = Effect.gen(function* () {
-    const newer = yield* newerThan(yield* revisions)
-    yield* Effect.orDie(Effect.forEach(newer, copy, { discard: true }))
+    const own = yield* revisions
+    const shared = yield* orAway(
+      revisionRows(directory`
+        SELECT provider, revision, document IS NULL AS is_reset FROM rungate_directory.catalog_documents`)
+    )
+    for (const { provider, revision, is_reset } of shared) {
+      const before = own.get(provider)
+      if (before === undefined ? is_reset : before >= revision) continue
+      const row = yield* orAway(
+        sharedRow(directory`
+          SELECT provider, document, retired, endpoints, revision, imported_at, actor FROM rungate_directory.catalog_documents
+          WHERE provider = ${provider}`)
+      )
+      yield* Effect.orDie(copy(row))
+    }
   })
 
+  /** Who makes the change. Read before a copy, which is in the name of who made that one. */
+  const actor = Effect.map(
+    Effect.orDie(actorRow(sql`SELECT coalesce(audit_actor()::text, '') AS actor`)),
+    (row) => row.actor
+  )
+
   /**
-   * False when the directory has a newer revision than the expected one. It has an older one after it was restored from a backup. A reset
-   * replaces any.
+   * False when the directory has a newer revision than the expected one. It has an older one after it was restored from a backup, or none. A
+   * reset replaces any. The new revision is newer than those of directory and cell, whatever the clocks say.
    */
-  const change = (to: Omit<typeof Document.Type, "revision">, expected: bigint | null) =>
+  const change = (to: Omit<typeof Document.Type, "revision">, expected: bigint | null, by: string) =>
     Effect.gen(function* () {
-      const { actor } = yield* Effect.orDie(actorRow(sql`SELECT coalesce(audit_actor()::text, '') AS actor`))
-      const changed = yield* directory`
-        INSERT INTO rungate_directory.catalog_documents AS d (provider, document, retired, endpoints, actor)
-        VALUES (${to.provider}, ${to.document}, ${to.retired}, ${to.endpoints}, ${actor})
+      const own = (yield* revisions).get(to.provider) ?? 0n
+      const changed = yield* orAway(directory`
+        INSERT INTO rungate_directory.catalog_documents AS d (provider, document, retired, endpoints, actor, revision)
+        VALUES (${to.provider}, ${to.document}, ${to.retired}, ${to.endpoints}, ${by},
+                greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, ${own}::bigint + 1))
         ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired, endpoints = excluded.endpoints,
           actor = excluded.actor, revision = greatest(excluded.revision, d.revision + 1), imported_at = now()
         WHERE excluded.document IS NULL OR d.revision <= ${expected} OR (d.document IS NULL AND ${expected}::bigint IS NULL)
-        RETURNING revision`.pipe(Effect.mapError(() => away))
+        RETURNING revision`)
       return changed.length > 0
     })
 
@@ -95,14 +117,16 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
       expected: bigint | null
     ) {
       const packed = { document: pack({ provider, ...document }), retired: JSON.stringify(retired) }
-      if (!(yield* change({ provider, ...packed, endpoints: document.endpoints.length }, expected))) return false
+      const to = { provider, ...packed, endpoints: document.endpoints.length }
+      if (!(yield* change(to, expected, yield* actor))) return false
       yield* copyShared
       return true
     }),
     reset: Effect.fnUntraced(function* (provider: string) {
+      const by = yield* actor
       yield* copyShared
       if (!(yield* revisions).has(provider)) return false
-      yield* change({ provider, document: null, retired: "[]", endpoints: 0 }, null)
+      yield* change({ provider, document: null, retired: "[]", endpoints: 0 }, null, by)
       yield* copyShared
       return true
     }),
@@ -110,7 +134,8 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
       const own = ownRows(
         sql`SELECT provider, document, retired::text AS retired, endpoints, revision FROM catalog_documents`
       )
-      for (const { revision, ...document } of yield* Effect.orDie(own)) yield* change(document, revision - 1n)
+      const by = yield* actor
+      for (const { revision, ...document } of yield* Effect.orDie(own)) yield* change(document, revision - 1n, by)
       yield* copyShared
     })
   }

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
 import { runMain } from "../../chaos/processes.ts"
+import { proxyTo } from "../../chaos/proxy.ts"
 import { type OperatorTab, operatorOf, ownPage } from "../../http/operator/operator.ts"
 import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { freshDatabase } from "../../kit/postgres.ts"
@@ -194,5 +195,54 @@ describe("the catalog of cells", () => {
     expect((await imports(b, "example", openApi("/restored"))).body.applied).toBe(true)
     await reaches(a, "example", "/restored", 200)
     await reaches(a, "twice", "/again", 200)
+  })
+
+  test("a reset is in the name of who made it, although it copies an import of somebody else first", async () => {
+    // Its service does not reach the directory, so it copies nothing before the command does.
+    const lonely = await start("d", "postgres://nobody:nothing@127.0.0.1:9/none")
+    const { document, revision } = (await documents(a)).find(({ provider }) => provider === "twice") ?? {}
+    await lonely.app.sql(
+      "INSERT INTO catalog_documents (provider, document, endpoints, revision) VALUES ('twice', $1, 2, $2)",
+      [document, revision]
+    )
+    const run = runMain(["catalog", "reset", "twice"], { ...lonely.app.settings, RUNGATE_DIRECTORY_URL: directory })
+    expect([(await run.ended).code, run.errors()]).toEqual([0, expect.any(String)])
+    const [row] = await inDirectory(
+      "SELECT actor, document FROM rungate_directory.catalog_documents WHERE provider = 'twice'"
+    )
+    expect([row.document, row.actor.includes("grace")]).toEqual([null, false])
+    await reaches(b, "twice", "/again", 404)
+  })
+
+  test("an import that this release can't read keeps no other one from coming, and no cell from starting", async () => {
+    await inDirectory(`
+      INSERT INTO rungate_directory.catalog_documents (provider, document, retired, endpoints, actor)
+      VALUES ('newer', '\\x00', '[]', 1, '')`)
+    await until(
+      "the cell has copied it",
+      () => documents(b),
+      (rows) => rows.some(({ provider }) => provider === "newer"),
+      20
+    )
+    expect((await imports(b, "example", openApi("/after"))).body.applied).toBe(true)
+    await reaches(b, "example", "/after", 200)
+    const again = await start("b", directory, b.app)
+    expect(await statusOf(again, "example", "/after")).toBe(200)
+    expect(again.app.logs.join("\n")).toContain("The import of newer can't be read")
+  })
+
+  test("a directory that falls silent is noticed, and the cell goes on with it when it answers again", async () => {
+    const between = await proxyTo(directory, 5432)
+    const cell = await start("e", between.url)
+    await reaches(cell, "example", "/after", 200)
+    between.silence("both")
+    const log = () => cell.app.logs.join("\n")
+    await until("the silence is logged", log, (text) => text.includes("The catalog stays as this cell has it"), 30)
+    const refused = await reset(cell, "example")
+    expect([refused.status, refused.body.error.code]).toEqual([503, "service_unavailable"])
+    between.heal()
+    expect((await imports(b, "example", openApi("/healed"))).body.applied).toBe(true)
+    await reaches(cell, "example", "/healed", 200)
+    await between.stop()
   })
 })

@@ -109,6 +109,8 @@ export const listed =
       yield* drawnList(page, ({ items }) =>
         items.length === 0 ? [empty] : [...nounTable(noun, items, shown, cells), ...foot(answer.text, shown)]
       )(answer, shown, null)
+      // Programs get bytes, which nothing reads again.
+      if (formatOf(shown.screen, shown) !== "table") return
       const { items = [], next_cursor = null } = wire(page, answer.text) ?? {}
       if (next_cursor !== null) yield* aside(shown, `More: --cursor ${next_cursor}, or ${more}`)
       if (next !== undefined && items.length > 0) yield* aside(shown, next)

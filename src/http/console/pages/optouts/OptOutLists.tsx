@@ -1,19 +1,20 @@
 /** The page of an opt-out list, of the organization or of the service: add values, import and export a CSV, remove an entry. */
 import { addedSentence } from "../../../client/Words.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
-import { useDenied } from "../../data/session.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
+import { Empty, Page, Panel } from "../../parts/Page.tsx"
 
 type Entry = AnswerOf<"optOuts", "list">["items"][number]
 
 interface ListProps {
-  /** Of the contract's operations. The keys of the list's queries begin with it. */
+  /** Of the contract's operations. */
   readonly group: "optOuts" | "operatorOptOuts"
+  /** The first part of the keys of its queries. An operator's list is read with everything of the operator. */
+  readonly name: string
   /** Where the export is. */
   readonly path: string
 }
@@ -27,10 +28,10 @@ const words = {
   reason: { label: "Reason (optional)" }
 }
 
-const Add = ({ group }: ListProps) => {
+const Add = ({ group, name }: ListProps) => {
   const add = useAction((sent: FormData) => api[group].add({ payload: { ...payloadIn(sent), source: "console" } }), {
     says: addedSentence,
-    changes: [group]
+    changes: [name]
   })
   return (
     <Panel title="Add opt-outs">
@@ -47,10 +48,10 @@ const textOf = (sent: FormData): Promise<string> => {
   return file instanceof File ? file.text() : Promise.resolve("")
 }
 
-const Exchange = ({ group, path }: ListProps) => {
+const Exchange = ({ group, name, path }: ListProps) => {
   const load = useAction(async (sent: FormData) => api[group].import({ payload: await textOf(sent) }), {
     says: addedSentence,
-    changes: [group]
+    changes: [name]
   })
   return (
     <Panel title="Import and export">
@@ -73,11 +74,11 @@ const Exchange = ({ group, path }: ListProps) => {
   )
 }
 
-const Remove = ({ group, entry: { id, hint } }: Pick<ListProps, "group"> & { readonly entry: Entry }) => (
+const Remove = ({ group, name, entry: { id, hint } }: Omit<ListProps, "path"> & { readonly entry: Entry }) => (
   <ConfirmAction
     send={() => api[group].remove({ params: { opt_out_id: id } })}
     says="The opt-out is removed."
-    changes={[group]}
+    changes={[name]}
     word="Remove"
     label={`Remove the opt-out of ${hint ?? id}`}
     confirm="Remove the opt-out"
@@ -87,20 +88,24 @@ const Remove = ({ group, entry: { id, hint } }: Pick<ListProps, "group"> & { rea
   </ConfirmAction>
 )
 
-export const OptOutLists = ({ children, ...list }: ListProps & { readonly children: string }) => {
-  const { group } = list
-  const mayImport = useDenied(`${group}.import`) === null
-  const mayRemove = useDenied(`${group}.remove`) === null
-  const paged = usePaged([group, "list"], (from) => api[group].list({ query: from }), { pageSize: 100 })
+/** Who may not do what. The page of operators needs no session of an organization, and may not ask for one. */
+type Denied = Readonly<Record<"add" | "import" | "remove", string | null>>
+
+export const OptOutLists = ({
+  denied,
+  children,
+  ...list
+}: ListProps & { readonly denied: Denied; readonly children: string }) => {
+  const { group, name } = list
+  const paged = usePaged([name, "opt-outs"], (from) => api[group].list({ query: from }), { pageSize: 100 })
+  const remove = (entry: Entry) => <Remove group={group} name={name} entry={entry} />
   return (
     <Page title="Opt-outs" lead={children}>
-      <Allowed operation={`${group}.add`}>
-        <Add {...list} />
-      </Allowed>
+      {denied.add === null ? <Add {...list} /> : <p className="text-muted">{denied.add}</p>}
       <PagedTable
         paged={paged}
         label="Opt-outs"
-        columns={columnsOf("OptOut", { actions: mayRemove && ((entry) => <Remove group={group} entry={entry} />) })}
+        columns={columnsOf("OptOut", { actions: denied.remove === null && remove })}
         keyOf={({ id }) => id}
         empty={
           <Empty title="Opt-outs will be here.">
@@ -108,7 +113,7 @@ export const OptOutLists = ({ children, ...list }: ListProps & { readonly childr
           </Empty>
         }
       />
-      {mayImport && <Exchange {...list} />}
+      {denied.import === null && <Exchange {...list} />}
     </Page>
   )
 }
