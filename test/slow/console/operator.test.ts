@@ -53,6 +53,8 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
       [org.org_id, hostile]
     )
     const tab = await signedIn()
+    const paths = new Set<string>()
+    tab.page.on("request", (request) => void paths.add(new URL(request.url()).pathname))
     await looked(tab, "/operator", "operator-overview", "Overview")
     const business = tab.page.getByRole("region", { name: "Business" })
     for (const title of ["Revenue", "Runs", "Errors", "Unknown outcomes"])
@@ -82,6 +84,9 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/audit-log", "operator-audit-log", "Audit log")
     const current = tab.page.getByRole("navigation").locator("[aria-current]")
     expect(await current.allTextContents()).toEqual(["Audit log"])
+    // An operator needs no session of an organization, and one that has ended covers no page of theirs.
+    expect([...paths]).toContain("/v1/operator/opt-outs")
+    expect([...paths]).not.toContain("/v1/auth/session")
     expect(await tab.page.title()).not.toContain("owned")
     await app.sql("DELETE FROM mailbox WHERE parked IS NOT NULL")
     await tab.page.getByRole("button", { name: "Sign out" }).click()
