@@ -9,7 +9,7 @@ import { looksLike, type Prefix } from "../../schema/Ids.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { pageOf, type PageQuery } from "./ListPage.ts"
 
-/** The list of the caller's organization, newest first. */
+/** The list of the caller's organization, in the order in which `read` gives it. */
 export const listOf =
   <Row, Item extends { readonly id: string }, E, R>(
     prefix: Prefix,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { dollars, sum, usd } from "../../schema/money/Money.ts"
 import { Loss, Losses, LossTotal, Margin, Margins, ProviderMargin } from "../../schema/nouns/operator/Provider.ts"
-import { OperatorProvidersApi } from "../api/operator/Providers.ts"
+import { daysDefault, daysMax, OperatorProvidersApi } from "../api/operator/Providers.ts"
 import { aside, drawn, listed, nounTable } from "../cli/answers/draw.ts"
 import { row } from "../cli/answers/row.ts"
 import { wire } from "../cli/answers/show.ts"
@@ -54,7 +54,7 @@ const report = drawn(Margins, ({ days, items, providers, total, ended }, shown) 
 
 export const margins = row(endpoints.margins, {
   about: "Show what was charged and what it cost, by provider and offer or endpoint; losses first",
-  fields: { days: "days to look back, 1 to 366; default: 30" },
+  fields: { days: `days to look back, 1 to ${daysMax}; default: ${daysDefault}` },
   show: (answer, shown, flags) =>
     Effect.andThen(
       report(answer, shown, flags),

@@ -56,10 +56,10 @@ const tables = [
     tag text PRIMARY KEY CHECK (tag ~ '^[0-9a-f]{12}$'),
     cell text NOT NULL REFERENCES rungate_directory.cells,
     moved_at timestamptz NOT NULL DEFAULT now())`,
-  // The imported catalog (SharedCatalog.ts). Revisions are times, so those of a directory that is made again or restored are newer than all before.
+  // The imported catalog (SharedCatalog.ts).
   `CREATE TABLE IF NOT EXISTS rungate_directory.catalog_documents (
     provider text PRIMARY KEY,
-    revision bigint NOT NULL UNIQUE DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    revision bigint NOT NULL,
     document bytea,
     retired text NOT NULL,
     endpoints integer NOT NULL CHECK (endpoints >= 0),

@@ -93,7 +93,8 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
 
   /**
    * False when the directory has a newer revision than the expected one. It has an older one after it was restored from a backup, or none. A
-   * reset replaces any. The new revision is newer than those of directory and cell, whatever the clocks say.
+   * reset replaces any. Revisions are times, so those of a directory that was made again or restored are newer than all before. A new one is also
+   * newer than the cell's own, whatever the clocks say.
    */
   const change = (to: Omit<typeof Document.Type, "revision">, expected: bigint | null, by: string) =>
     Effect.gen(function* () {

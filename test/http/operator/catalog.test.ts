@@ -1,7 +1,7 @@
 /** Imports of raw endpoints from the console: compared first, applied as compared, logged, and deleted again. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import { withApp } from "../../kit/app.ts"
-import { type OperatorTab, operatorOf, ownPage } from "./operator.ts"
+import { openApi, type OperatorTab, operatorOf, ownPage } from "./operator.ts"
 
 let tab: OperatorTab
 const app = withApp()
@@ -9,15 +9,6 @@ beforeAll(async () => {
   tab = await operatorOf(app, "grace")
 })
 
-const openApi = (...paths: ReadonlyArray<string>) =>
-  JSON.stringify({
-    openapi: "3.1.0",
-    info: { title: "Example", version: "1" },
-    servers: [{ url: "https://api.example.com" }],
-    paths: Object.fromEntries(
-      paths.map((path) => [path, { get: { summary: "Read it", responses: { 200: { description: "ok" } } } }])
-    )
-  })
 const send = (body: Record<string, unknown>) => tab.post("/catalog/imports", { provider: "example", ...body })
 const stored = async () => (await app.sql("SELECT provider FROM catalog_documents WHERE provider = 'example'")).length
 

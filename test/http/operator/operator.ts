@@ -42,3 +42,14 @@ export const operatorOf = async (app: App, name: string | null = "grace"): Promi
       app.call(null, "POST", `/v1/operator${path}`, { headers, ...(body === undefined ? {} : { body }) })
   }
 }
+
+/** A document with an operation for each path, as an operator imports it. */
+export const openApi = (...paths: ReadonlyArray<string>) =>
+  JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Example", version: "1" },
+    servers: [{ url: "https://api.example.com" }],
+    paths: Object.fromEntries(
+      paths.map((path) => [path, { get: { summary: "Read it", responses: { 200: { description: "ok" } } } }])
+    )
+  })

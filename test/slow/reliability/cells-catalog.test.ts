@@ -6,19 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
 import { runMain } from "../../chaos/processes.ts"
 import { proxyTo } from "../../chaos/proxy.ts"
-import { type OperatorTab, operatorOf, ownPage } from "../../http/operator/operator.ts"
+import { openApi, type OperatorTab, operatorOf, ownPage } from "../../http/operator/operator.ts"
 import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { freshDatabase } from "../../kit/postgres.ts"
 
-const openApi = (...paths: ReadonlyArray<string>) =>
-  JSON.stringify({
-    openapi: "3.1.0",
-    info: { title: "Example", version: "1" },
-    servers: [{ url: "https://api.example.com" }],
-    paths: Object.fromEntries(
-      paths.map((path) => [path, { get: { summary: "Read it", responses: { 200: { description: "ok" } } } }])
-    )
-  })
 const wait = 600_000
 
 interface Cell {
@@ -216,8 +207,8 @@ describe("the catalog of cells", () => {
 
   test("an import that this release can't read keeps no other one from coming, and no cell from starting", async () => {
     await inDirectory(`
-      INSERT INTO rungate_directory.catalog_documents (provider, document, retired, endpoints, actor)
-      VALUES ('newer', '\\x00', '[]', 1, '')`)
+      INSERT INTO rungate_directory.catalog_documents (provider, document, retired, endpoints, actor, revision)
+      VALUES ('newer', '\\x00', '[]', 1, '', 1)`)
     await until(
       "the cell has copied it",
       () => documents(b),
@@ -231,10 +222,17 @@ describe("the catalog of cells", () => {
     expect(again.app.logs.join("\n")).toContain("The import of newer can't be read")
   })
 
+  test("an import counts although the clock of a new directory is behind the cell's last one", async () => {
+    await inDirectory("DELETE FROM rungate_directory.catalog_documents WHERE provider = 'example'")
+    await b.app.sql("UPDATE catalog_documents SET revision = revision + 1000000000000000 WHERE provider = 'example'")
+    expect((await imports(b, "example", openApi("/later"))).body.applied).toBe(true)
+    for (const cell of [a, b]) await reaches(cell, "example", "/later", 200)
+  })
+
   test("a directory that falls silent is noticed, and the cell goes on with it when it answers again", async () => {
     const between = await proxyTo(directory, 5432)
     const cell = await start("e", between.url)
-    await reaches(cell, "example", "/after", 200)
+    await reaches(cell, "example", "/later", 200)
     between.silence("both")
     const log = () => cell.app.logs.join("\n")
     await until("the silence is logged", log, (text) => text.includes("The catalog stays as this cell has it"), 30)

@@ -8,7 +8,10 @@ import { Digits, listQuery } from "../shapes/Common.ts"
 import { orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-export const Days = Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 366 }))))
+/** Longer ago, prices were others. */
+export const daysMax = 366
+export const daysDefault = 30
+const Days = Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: daysMax }))))
 
 export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
   .add(

@@ -14,12 +14,11 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import * as nouns from "../../../schema/nouns/operator/Provider.ts"
 import { fromOf } from "../../../schema/Period.ts"
 import { Api } from "../../api/Api.ts"
+import { daysDefault } from "../../api/operator/Providers.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 import { checkedAt, providerHealth } from "../catalog/CatalogItems.ts"
 import { marginReport, marginReportView } from "./MarginReport.ts"
-
-const daysDefault = 30
 
 const providersJson = Schema.encodeSync(nouns.OperatorProviders)
 const lossesJson = Schema.encodeSync(nouns.Losses)
