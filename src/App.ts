@@ -59,6 +59,7 @@ import { SimulatedPayments } from "./layers/payments/Simulated.ts"
 import { StripePayments } from "./layers/payments/Stripe.ts"
 import type { Providers } from "./layers/executor/Providers.ts"
 import { ProviderCredits } from "./layers/executor/ProviderCredits.ts"
+import type { ProviderShares } from "./layers/executor/ProviderShares.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { Redis } from "./layers/queues/Redis.ts"
 import { SandboxProviders } from "./layers/executor/Sandbox.ts"
@@ -75,7 +76,7 @@ import { HttpProviders } from "./layers/executor/HttpProviders.ts"
 const ProvidersLayer = Layer.unwrap(
   Effect.map(
     Settings,
-    ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | ProviderAccounts | Settings> =>
+    ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | ProviderAccounts | ProviderShares | Settings> =>
       mode === "sandbox" ? SandboxProviders : HttpProviders
   )
 )

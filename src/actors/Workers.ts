@@ -7,6 +7,7 @@ import { Clock, Effect, Layer } from "effect"
 import { logFailure } from "../layers/postgres/Batch.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Health } from "../layers/executor/Health.ts"
+import { ProviderShares } from "../layers/executor/ProviderShares.ts"
 import { GuardStore } from "../layers/guards/GuardStore.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/runs/Leases.ts"
 import { MailStore } from "../layers/ledger/MailStore.ts"
@@ -91,7 +92,7 @@ export const Workers = Layer.effectDiscard(
     const leases = yield* Leases
     const mail = yield* MailStore
     const [health, guards] = [yield* Health, yield* GuardStore]
-    const slots = yield* RunSlots
+    const [slots, shares] = [yield* RunSlots, yield* ProviderShares]
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
     const payments = yield* PaymentWorker
@@ -256,7 +257,8 @@ export const Workers = Layer.effectDiscard(
     })
 
     const renew = Effect.gen(function* () {
-      if (yield* leases.renew(slots.workerId(), settings.leaseSeconds)) return
+      const alive = yield* leases.renew(slots.workerId(), settings.leaseSeconds)
+      if (alive > 0) return yield* shares.count(alive)
       yield* Effect.logWarning("this process renewed its lease too late; other workers may have taken over its runs")
       yield* slots.restart
     })

@@ -57,6 +57,7 @@ import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
 import { ReferralShares } from "./accounts/ReferralShares.ts"
 import { Reindex } from "./history/index/Reindex.ts"
+import { ProviderShares } from "./executor/ProviderShares.ts"
 import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
 import { SecondFactors } from "./accounts/SecondFactors.ts"
@@ -122,7 +123,7 @@ const Stores = Layer.mergeAll(
   ReferralShares.layer,
   Layer.merge(Books.layer, WalletLimits.layer),
   PaymentStore.layer,
-  Layer.mergeAll(CatalogStore.layer, ProviderChecks.layer, CreditsStore.layer),
+  Layer.mergeAll(CatalogStore.layer, ProviderChecks.layer, CreditsStore.layer, ProviderShares.layer),
   Installation.layer,
   BooksWatch.layer.pipe(Layer.provideMerge(Audit.layer)),
   Layer.merge(Losses.layer, Margins.layer),

@@ -11,6 +11,7 @@ import { HttpProviders } from "../../src/layers/executor/HttpProviders.ts"
 import { Providers, type RawAnswer, type RawCall } from "../../src/layers/executor/Providers.ts"
 import { apify } from "../../src/layers/providers/apify/index.ts"
 import { cost } from "../../src/layers/providers/kit/outcome.ts"
+import { aloneWithProviders } from "../kit/provider-shares.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { type Provider, provider } from "../../src/schema/catalog/Provider.ts"
 
@@ -94,7 +95,7 @@ interface Played {
 
 const layerFor = (one: Provider) =>
   HttpProviders.pipe(
-    Layer.provide(Layer.merge(Breakers.layer, Layer.mock(ProviderAccounts, {}))),
+    Layer.provide(Layer.mergeAll(Breakers.layer, aloneWithProviders, Layer.mock(ProviderAccounts, {}))),
     Layer.provide(
       Settings.layerFrom({
         [`RUNGATE_PROVIDER_${one.slug.toUpperCase()}_API_KEY`]: "s3cret",

@@ -9,13 +9,17 @@ import { failure } from "../../src/schema/catalog/Provider.ts"
 const virtual = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
 
 describe("a provider throttle", () => {
-  const race = (throttle: ReturnType<typeof makeThrottle>, count: number, started: Array<number>) =>
+  const race = (
+    call: (start: Effect.Effect<number>) => Effect.Effect<unknown>,
+    count: number,
+    started: Array<number>
+  ) =>
     Effect.gen(function* () {
       const clock = yield* Effect.clockWith((clock) => Effect.succeed(clock))
       return yield* Effect.forEach(
         Array.from({ length: count }, (_, index) => index),
         () =>
-          Effect.forkChild(throttle.call(Effect.map(clock.currentTimeMillis, (now) => started.push(now))), {
+          Effect.forkChild(call(Effect.map(clock.currentTimeMillis, (now) => started.push(now))), {
             startImmediately: true
           })
       )
@@ -25,7 +29,7 @@ describe("a provider throttle", () => {
     virtual(
       Effect.gen(function* () {
         const started: Array<number> = []
-        const fibers = yield* race(makeThrottle({ concurrency: 5, spacingMillis: 10_000 }), 3, started)
+        const fibers = yield* race(makeThrottle({ concurrency: 5, spacingMillis: 10_000 }, () => 1).call, 3, started)
         yield* TestClock.adjust("25 seconds")
         yield* Effect.forEach(fibers, Fiber.join)
         expect(started).toEqual([0, 10_000, 20_000])
@@ -35,10 +39,10 @@ describe("a provider throttle", () => {
   test("opens when the provider said", () =>
     virtual(
       Effect.gen(function* () {
-        const throttle = makeThrottle({ concurrency: 5, spacingMillis: 0 })
+        const throttle = makeThrottle({ concurrency: 5, spacingMillis: 0 }, () => 1)
         const started: Array<number> = []
         yield* throttle.pause(7)
-        const fibers = yield* race(throttle, 2, started)
+        const fibers = yield* race(throttle.call, 2, started)
         yield* TestClock.adjust("6 seconds")
         expect(started).toEqual([])
         yield* TestClock.adjust("1 seconds")
@@ -50,7 +54,7 @@ describe("a provider throttle", () => {
   test("lets so many through at once, and the next one when one is done", () =>
     virtual(
       Effect.gen(function* () {
-        const throttle = makeThrottle({ concurrency: 2, spacingMillis: 0 })
+        const throttle = makeThrottle({ concurrency: 2, spacingMillis: 0 }, () => 1)
         let inside = 0
         let most = 0
         const work = Effect.gen(function* () {
@@ -65,6 +69,36 @@ describe("a provider throttle", () => {
         yield* TestClock.adjust("3 seconds")
         yield* Effect.forEach(fibers, Fiber.join)
         expect(most).toBe(2)
+      })
+    ))
+
+  test("lets each of several workers use its part, and the rest of them all when some have stopped", () =>
+    virtual(
+      Effect.gen(function* () {
+        let workers = 3
+        const started: Array<number> = []
+        const throttle = makeThrottle({ concurrency: 6, spacingMillis: 0 }, () => workers)
+        const slowly = (start: Effect.Effect<number>) => throttle.call(Effect.andThen(start, Effect.sleep("1 seconds")))
+        const fibers = yield* race(slowly, 4, started)
+        yield* TestClock.adjust("1 seconds")
+        expect(started).toEqual([0, 0, 1_000, 1_000])
+        workers = 1
+        fibers.push(...(yield* race(slowly, 5, started)))
+        expect(started).toEqual([0, 0, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000])
+        yield* TestClock.adjust("2 seconds")
+        yield* Effect.forEach(fibers, Fiber.join)
+        expect(started.at(-1)).toBe(2_000)
+      })
+    ))
+
+  test("keeps the calls of a worker as much further apart as there are workers", () =>
+    virtual(
+      Effect.gen(function* () {
+        const started: Array<number> = []
+        const fibers = yield* race(makeThrottle({ concurrency: 5, spacingMillis: 1_000 }, () => 4).call, 3, started)
+        yield* TestClock.adjust("10 seconds")
+        yield* Effect.forEach(fibers, Fiber.join)
+        expect(started).toEqual([0, 4_000, 8_000])
       })
     ))
 })

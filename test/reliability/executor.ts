@@ -13,6 +13,7 @@ import {
 } from "../../src/layers/executor/Providers.ts"
 import { httpErrors, match, unreadable } from "../../src/layers/providers/kit/outcome.ts"
 import { flag, text } from "../../src/layers/providers/kit/read.ts"
+import { aloneWithProviders } from "../kit/provider-shares.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
 import { inUsd } from "../../src/schema/money/Rates.ts"
@@ -124,6 +125,7 @@ export const startExecutor = async (
   })
   const layer = HttpProviders.pipe(
     Layer.provideMerge(Breakers.layer),
+    Layer.provide(aloneWithProviders),
     Layer.provide(Layer.mock(ProviderAccounts, { open: () => Effect.succeed(own) })),
     Layer.provide(Settings.layerFrom(settings)),
     Layer.provideMerge(Logger.layer([logger]))

@@ -8,6 +8,7 @@ import { Context, Effect, FiberMap, Layer } from "effect"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Leases } from "../../layers/runs/Leases.ts"
 import { callsAtOnce } from "../../layers/executor/ProviderRequest.ts"
+import { partOf, ProviderShares } from "../../layers/executor/ProviderShares.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { type Claimant, type Slot, Slots } from "../../schema/runs/Slots.ts"
 
@@ -56,12 +57,16 @@ export class RunSlots extends Context.Service<
     Effect.gen(function* () {
       const { concurrency, orgConcurrency, leaseSeconds, drainSeconds, mode } = yield* Settings
       const leases = yield* Leases
+      const shares = yield* ProviderShares
       const fibers = yield* FiberMap.make<string, void, never>()
       const slots = new Slots({
         slots: concurrency,
         perOrganization: orgConcurrency,
         // Simulated providers have no throttle.
-        callsOf: mode === "sandbox" ? () => Number.POSITIVE_INFINITY : callsAtOnce
+        callsOf:
+          mode === "sandbox"
+            ? () => Number.POSITIVE_INFINITY
+            : (provider) => partOf(callsAtOnce(provider), shares.workers())
       })
       /** Slots of runs that have not started yet (`taken`) and of started runs (`used`). */
       const taken = new Map<string, Slot>()

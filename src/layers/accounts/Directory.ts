@@ -7,15 +7,27 @@
  * every address is at home here.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Layer, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { tagOf } from "../../schema/accounts/TokenText.ts"
 import { digest } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
+import { oneLine } from "../postgres/Batch.ts"
 import { keepAwake } from "../postgres/connection/KeepAwake.ts"
 import { socketsTo } from "../postgres/connection/Sockets.ts"
 import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { timezone } from "../postgres/SessionSettings.ts"
+
+/** The directory does not answer. What the cells share stays as this one has it. */
+export class DirectoryAway extends Schema.TaggedError<DirectoryAway>()("DirectoryAway", { message: Schema.String }) {}
+
+const away = new DirectoryAway({
+  message:
+    "The directory of the cells (RUNGATE_DIRECTORY_URL) does not answer, and the catalog changes in all cells or in none. Try again when this works: rungate admin cells list. A new directory needs first: rungate admin cells add"
+})
+
+/** Shorter than a transaction of the cell may idle, because a change of the catalog runs in the operator's (AuditLog.by). */
+const answerWithin = "2 seconds"
 
 /** Another cell has the account of this address. */
 export class AddressElsewhere extends Schema.TaggedError<AddressElsewhere>()("AddressElsewhere", {}) {}
@@ -33,6 +45,7 @@ const cellRows = rowsOf(CellRow.fields)
 const homeRows = rowsOf({ name: Schema.String, url: Schema.String })
 const cellRow = oneRowOf({ cell: Schema.String })
 const movedRows = rowsOf({ tag: Schema.String, cell: Schema.String })
+const workersRow = oneRowOf({ elsewhere: Schema.Int })
 const elsewhereRow = oneRowOf({ elsewhere: Schema.BigInt })
 
 /** Long for a statement of one row. Somebody waits who signs up or in. */
@@ -64,7 +77,12 @@ const tables = [
     retired text NOT NULL,
     endpoints integer NOT NULL CHECK (endpoints >= 0),
     actor text NOT NULL,
-    imported_at timestamptz NOT NULL DEFAULT now())`
+    imported_at timestamptz NOT NULL DEFAULT now())`,
+  // Each cell's living workers, who share the limits of providers (ProviderShares.ts).
+  `CREATE TABLE IF NOT EXISTS rungate_directory.workers (
+    cell text PRIMARY KEY,
+    alive integer NOT NULL CHECK (alive > 0),
+    counted_at timestamptz NOT NULL DEFAULT now())`
 ]
 
 const keyOf = (email: string) => digest(email.trim().toLowerCase())
@@ -150,9 +168,41 @@ const directoryOf = (sql: PgClient.PgClient, cell: string) => {
     list: Effect.orDie(list),
     /** An organization has moved, and with it the accounts of these addresses. */
     moved: (org_id: string, to: string, emails: ReadonlyArray<string>) => Effect.orDie(moved(org_id, to, emails)),
+    /** Tells how many workers of this cell are alive. Returns those of the other cells: a cell that has told nothing for 30 seconds has none. */
+    countWorkers: (alive: number) =>
+      Effect.map(
+        workersRow(sql`
+          INSERT INTO rungate_directory.workers (cell, alive) VALUES (${cell}, ${alive})
+          ON CONFLICT (cell) DO UPDATE SET alive = excluded.alive, counted_at = now()
+          RETURNING (SELECT coalesce(sum(alive), 0)::int FROM rungate_directory.workers
+                     WHERE cell <> ${cell} AND counted_at > now() - interval '30 seconds') AS elsewhere`),
+        ({ elsewhere }) => elsewhere
+      ),
     /** For the router: its map of tags. */
     moves: Effect.orDie(movedRows(sql`SELECT tag, cell FROM rungate_directory.moved ORDER BY tag`))
   }
+}
+
+const reaching = (): Directory["Service"]["reach"] => {
+  let isAway = false
+  return (work) =>
+    work.pipe(
+      Effect.timeout(answerWithin),
+      Effect.tap(() => Effect.sync(() => void (isAway = false))),
+      Effect.tapError((error) =>
+        Effect.suspend(() => {
+          const begins = !isAway
+          isAway = true
+          const cause = oneLine(Cause.fail(error))
+          return begins
+            ? Effect.logWarning(
+                `The directory of the cells does not answer, so the catalog and the shares of providers' limits stay as this cell has them: ${cause}`
+              )
+            : Effect.void
+        })
+      ),
+      Effect.mapError(() => away)
+    )
 }
 
 export class Directory extends Context.Service<
@@ -162,6 +212,8 @@ export class Directory extends Context.Service<
     readonly cells: Omit<ReturnType<typeof directoryOf>, "claim"> | null
     /** The directory's database, for what else the cells share. Null without a directory. */
     readonly sql: PgClient.PgClient | null
+    /** For work that may not wait for the directory. The cause is logged once for each time that it is away. */
+    readonly reach: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, DirectoryAway, R>
     /** This cell. Empty without cells. */
     readonly cell: string
     /**
@@ -175,8 +227,9 @@ export class Directory extends Context.Service<
     Directory,
     Effect.gen(function* () {
       const { cell, directoryUrl } = yield* Settings
+      const reach = reaching()
       if (cell === null || directoryUrl === null)
-        return Directory.of({ cells: null, sql: null, cell: cell ?? "", claim: () => Effect.void })
+        return Directory.of({ cells: null, sql: null, reach, cell: cell ?? "", claim: () => Effect.void })
       const sql = yield* PgClient.make({
         url: directoryUrl,
         stream: socketsTo(directoryUrl),
@@ -187,7 +240,7 @@ export class Directory extends Context.Service<
       })
       yield* Effect.forkScoped(keepAwake(sql`SELECT 1`, connections))
       const { claim, ...cells } = directoryOf(sql, cell)
-      return Directory.of({ cells, sql, cell, claim })
+      return Directory.of({ cells, sql, reach, cell, claim })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }

@@ -7,11 +7,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { Directory } from "../accounts/Directory.ts"
+import { Directory, type DirectoryAway } from "../accounts/Directory.ts"
 import { done, hasRows, rowsOf, texts } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack, unpack } from "./import/pack.ts"
-import { type DirectoryAway, sharedCatalog } from "./SharedCatalog.ts"
+import { sharedCatalog } from "./SharedCatalog.ts"
 
 export interface StoredDocument {
   readonly document: ProviderDocument
@@ -79,7 +79,7 @@ export class CatalogStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const { sql: directory } = yield* Directory
+      const { sql: directory, reach } = yield* Directory
 
       const revisions = Effect.orDie(
         Effect.gen(function* () {
@@ -127,7 +127,7 @@ export class CatalogStore extends Context.Service<
           )
           return read.flat()
         }, Effect.orDie),
-        ...(directory === null ? alone : sharedCatalog({ sql, directory, revisions })),
+        ...(directory === null ? alone : sharedCatalog({ sql, directory, reach, revisions })),
         actorInput: Effect.fnUntraced(function* (provider, path) {
           const [row] = yield* actorInputRows(sql`
             SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`)

@@ -259,19 +259,8 @@ export class Endpoints extends Context.Service<
         })
         const refresh = oneAtATime(refreshNow)
 
-        let isAway = false
-        /** Logged once for each time that the directory is away. */
-        const copyShared = Effect.matchEffect(store.copyShared, {
-          onSuccess: () => Effect.sync(() => void (isAway = false)),
-          onFailure: ({ message }) => {
-            const begins = !isAway
-            isAway = true
-            return begins ? Effect.logWarning(`The catalog stays as this cell has it. ${message}`) : Effect.void
-          }
-        })
-
         yield* refresh
-        yield* Effect.andThen(copyShared, refresh).pipe(
+        yield* Effect.andThen(Effect.ignore(store.copyShared), refresh).pipe(
           Effect.catchCause(logFailure("Loading catalog imports failed; keeping the last ones")),
           Effect.repeat(Schedule.spaced(refreshInterval)),
           Effect.delay(refreshInterval),

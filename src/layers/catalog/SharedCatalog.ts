@@ -8,25 +8,10 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
+import type { Directory } from "../accounts/Directory.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack } from "./import/pack.ts"
-
-export class DirectoryAway extends Schema.TaggedError<DirectoryAway>()("DirectoryAway", { message: Schema.String }) {}
-
-const away = new DirectoryAway({
-  message:
-    "The directory of the cells (RUNGATE_DIRECTORY_URL) does not answer, and the catalog changes in all cells or in none. Try again when this works: rungate admin cells list. A new directory needs first: rungate admin cells add"
-})
-
-/** Shorter than a transaction of the cell may idle, because a change runs in the operator's (AuditLog.by). */
-const answerWithin = "2 seconds"
-/** A directory that does not answer may not stop what else the cell does. */
-const orAway = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  work.pipe(
-    Effect.timeout(answerWithin),
-    Effect.mapError(() => away)
-  )
 
 const Document = Schema.Struct({
   provider: Schema.String,
@@ -47,11 +32,12 @@ interface Sides {
   /** This cell. */
   readonly sql: SqlClient.SqlClient
   readonly directory: SqlClient.SqlClient
+  readonly reach: Directory["Service"]["reach"]
   /** Of this cell's rows, by provider. */
   readonly revisions: Effect.Effect<ReadonlyMap<string, bigint>>
 }
 
-export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
+export const sharedCatalog = ({ sql, directory, reach, revisions }: Sides) => {
   /** Another process of this cell may have copied it already. */
   const copy = ({ provider, document, retired, endpoints, revision, imported_at, actor }: Shared) =>
     sql.withTransaction(
@@ -69,14 +55,14 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
     )
   const copyShared = Effect.gen(function* () {
     const own = yield* revisions
-    const shared = yield* orAway(
+    const shared = yield* reach(
       revisionRows(directory`
         SELECT provider, revision, document IS NULL AS is_reset FROM rungate_directory.catalog_documents`)
     )
     for (const { provider, revision, is_reset } of shared) {
       const before = own.get(provider)
       if (before === undefined ? is_reset : before >= revision) continue
-      const row = yield* orAway(
+      const row = yield* reach(
         sharedRow(directory`
           SELECT provider, document, retired, endpoints, revision, imported_at, actor FROM rungate_directory.catalog_documents
           WHERE provider = ${provider}`)
@@ -99,7 +85,7 @@ export const sharedCatalog = ({ sql, directory, revisions }: Sides) => {
   const change = (to: Omit<typeof Document.Type, "revision">, expected: bigint | null, by: string) =>
     Effect.gen(function* () {
       const own = (yield* revisions).get(to.provider) ?? 0n
-      const changed = yield* orAway(directory`
+      const changed = yield* reach(directory`
         INSERT INTO rungate_directory.catalog_documents AS d (provider, document, retired, endpoints, actor, revision)
         VALUES (${to.provider}, ${to.document}, ${to.retired}, ${to.endpoints}, ${by},
                 greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, ${own}::bigint + 1))

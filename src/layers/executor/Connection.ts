@@ -5,9 +5,10 @@
  */
 import { Effect } from "effect"
 import type { Account } from "../platform/settings/ProviderSettings.ts"
-import type { NotOpened, ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
+import { type NotOpened, ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
-import type { Breakers } from "./Breakers.ts"
+import { Breakers } from "./Breakers.ts"
+import { ProviderShares } from "./ProviderShares.ts"
 import type { Target } from "./ProviderRequest.ts"
 import { makeThrottle, type ProviderThrottle } from "./ProviderThrottle.ts"
 
@@ -36,21 +37,18 @@ interface Caller {
   readonly own: boolean
 }
 
-export const makeConnections = (
-  /** The operator's accounts as they are now. */
-  accounts: () => ReadonlyMap<string, Account>,
-  own: ProviderAccounts["Service"],
-  breakers: Breakers["Service"]
-) => {
+/** `accounts`: the operator's as they are now. */
+export const makeConnections = Effect.fnUntraced(function* (accounts: () => ReadonlyMap<string, Account>) {
+  const [own, breakers, shares] = [yield* ProviderAccounts, yield* Breakers, yield* ProviderShares]
   const throttles = new Map<string, ProviderThrottle>()
   const ownThrottles = new Map<string, ProviderThrottle>()
   const throttleOf = (target: Target) => {
-    const throttle = throttles.get(target.slug) ?? makeThrottle(target)
+    const throttle = throttles.get(target.slug) ?? makeThrottle(target, shares.workers)
     throttles.set(target.slug, throttle)
     return throttle
   }
   const ownThrottleOf = (account_id: string, target: Target) => {
-    const throttle = ownThrottles.get(account_id) ?? makeThrottle(target)
+    const throttle = ownThrottles.get(account_id) ?? makeThrottle(target, shares.workersOfCell)
     // The one that was used last is the newest.
     ownThrottles.delete(account_id)
     ownThrottles.set(account_id, throttle)
@@ -91,4 +89,4 @@ export const makeConnections = (
 
   return (target: Target, { org_id, own }: Caller): Effect.Effect<Connection | Failure> =>
     own ? ofOrganization(target, org_id) : Effect.succeed(platform(target, org_id))
-}
+})

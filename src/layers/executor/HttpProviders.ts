@@ -22,7 +22,6 @@ import { oneLineOf } from "../../schema/json/StorableText.ts"
 import { makeAccessTokens } from "./AccessTokens.ts"
 import { makeAnswerBudget, makeParsingTurns } from "./AnswerBudget.ts"
 import { callMarketplaceActor } from "./MarketplaceRuns.ts"
-import { Breakers } from "./Breakers.ts"
 import { type Connection, makeConnections } from "./Connection.ts"
 import { publicRequest } from "./PublicRequest.ts"
 import { missingDataFailure, ownReplyBytesMax, replyBytesMax } from "./ProviderResponse.ts"
@@ -39,7 +38,6 @@ import {
   type RawCall,
   type RawProviderAnswer
 } from "./Providers.ts"
-import { ProviderAccounts } from "../provideraccounts/ProviderAccounts.ts"
 import { refusal } from "../providers/kit/outcome.ts"
 import { HostAddresses, lookupOf } from "../webhooks/Sender.ts"
 import { CurrentTrace, Traces } from "../observability/Traces.ts"
@@ -102,7 +100,7 @@ export const HttpProviders = Layer.effect(
     const { answerMemoryMb, current, ownAccountAllowPrivate } = yield* Settings
     const budget = makeAnswerBudget(answerMemoryMb * 1024 * 1024)
     const turn = makeParsingTurns()
-    const connect = makeConnections(() => current().accounts, yield* ProviderAccounts, yield* Breakers)
+    const connect = yield* makeConnections(() => current().accounts)
     const withToken = yield* makeAccessTokens
     const traces = yield* Traces
     const publicFetch = publicRequest(lookupOf(yield* HostAddresses, ownAccountAllowPrivate), ownAccountAllowPrivate)

@@ -20,7 +20,7 @@ export type Target = Pick<
 /** Calls at once to a provider without an adapter. */
 const importedConcurrency = 5
 
-/** Calls at once from one process to the provider. */
+/** Calls at once to the provider. */
 export const callsAtOnce = (slug: string): number =>
   providers.find((one) => one.slug === slug)?.concurrency ?? importedConcurrency
 

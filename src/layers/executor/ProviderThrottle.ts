@@ -1,10 +1,11 @@
 /**
  * Throttles the calls to one provider: concurrency, spacing, and the pauses that the provider asks for.
  *
- * Calls start in the order in which they arrive. Waiting counts against a call's own deadline, so the queue can't hold a run
+ * A worker uses its part of the limits (ProviderShares.ts). Calls start in the order in which they arrive. Waiting counts against a call's own deadline, so the queue can't hold a run
  * for ever.
  */
 import { Clock, Effect, Semaphore } from "effect"
+import { partOf } from "./ProviderShares.ts"
 
 /** The provider's pause is longer than the caller is ready to wait, so the call was not made. */
 export interface Paused {
@@ -22,13 +23,18 @@ export interface ProviderThrottle {
 /** A provider that asks for a longer pause is called again after this one. */
 const pauseSecondsMax = 600
 
-export const makeThrottle = (options: {
-  /** Calls at once. */
-  readonly concurrency: number
-  /** Milliseconds between the starts of two calls; 0 for none. */
-  readonly spacingMillis: number
-}): ProviderThrottle => {
-  const permits = Semaphore.makeUnsafe(options.concurrency)
+export const makeThrottle = (
+  limits: {
+    /** Calls at once. */
+    readonly concurrency: number
+    /** Milliseconds between the starts of two calls; 0 for none. */
+    readonly spacingMillis: number
+  },
+  /** How many workers share the limits. */
+  workers: () => number
+): ProviderThrottle => {
+  const callsAtOnce = () => partOf(limits.concurrency, workers())
+  const permits = Semaphore.makeUnsafe(callsAtOnce())
   const startLock = Semaphore.makeUnsafe(1)
   let nextStartAt = 0
   let pausedUntil = 0
@@ -46,7 +52,7 @@ export const makeThrottle = (options: {
           if (paused !== null) return paused
           const at = Math.max(nextStartAt, pausedUntil)
           if (at <= now) {
-            nextStartAt = now + options.spacingMillis
+            nextStartAt = now + limits.spacingMillis * workers()
             return null
           }
           yield* Effect.sleep(at - now)
@@ -59,6 +65,7 @@ export const makeThrottle = (options: {
         // Checked before queueing too: the calls in the queue may take long.
         const paused = tooLongPause(yield* Clock.currentTimeMillis, waitSecondsMax)
         if (paused !== null) return paused
+        yield* permits.resize(callsAtOnce())
         return yield* permits.withPermits(1)(
           Effect.gen(function* () {
             const paused = yield* awaitStart(waitSecondsMax)

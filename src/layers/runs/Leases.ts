@@ -109,6 +109,7 @@ export const Waiting = Schema.Struct({
 })
 export type Waiting = typeof Waiting.Type
 const waitingRows = storedAs(Waiting.fields)
+const renewed = storedAs({ alive: Schema.Number })
 
 export interface ClaimedRun extends LeasedRun {
   /** The provider that it was queued for. */
@@ -130,8 +131,8 @@ export class Leases extends Context.Service<
   Leases,
   {
     readonly register: (worker_id: string, leaseSeconds: number) => Effect.Effect<void>
-    /** False when the worker was late: others may have taken its runs. */
-    readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<boolean>
+    /** Returns how many workers are alive, or 0 when this one was late: others may have taken its runs. */
+    readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<number>
     /** Ends a worker's lease at once, so that others take over its runs. */
     readonly retire: (worker_id: string) => Effect.Effect<void>
     /**
@@ -235,12 +236,14 @@ export class Leases extends Context.Service<
           done(sql`
             INSERT INTO workers (worker_id, expires_at, sends_run_id)
             VALUES (${worker_id}, now() + make_interval(secs => ${seconds}), true)`),
-        renew: Effect.fnUntraced(function* (worker_id, seconds) {
-          const rows = yield* sql`
+        renew: (worker_id, seconds) =>
+          Effect.map(
+            renewed.first(sql`
             UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
-            WHERE worker_id = ${worker_id} AND expires_at > now() RETURNING 1 AS renewed`
-          return rows.length === 1
-        }, Effect.orDie),
+            WHERE worker_id = ${worker_id} AND expires_at > now()
+            RETURNING (SELECT count(*)::int FROM workers WHERE expires_at > now()) AS alive`),
+            (row) => row?.alive ?? 0
+          ),
         retire: (worker_id) => done(sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`),
         // One index look-up per group, independent of the number of queued runs.
         waiting: (after, limit) =>

@@ -9,6 +9,7 @@ import { ProviderAccounts } from "../../../src/layers/provideraccounts/ProviderA
 import { Breakers } from "../../../src/layers/executor/Breakers.ts"
 import { HttpProviders } from "../../../src/layers/executor/HttpProviders.ts"
 import { Providers } from "../../../src/layers/executor/Providers.ts"
+import { aloneWithProviders } from "../../kit/provider-shares.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
 import type { Failure, Offer, Outcome, Provider } from "../../../src/schema/catalog/Provider.ts"
 
@@ -145,7 +146,7 @@ export const stage = (provider: Provider) => {
 
   const name = `RUNGATE_PROVIDER_${provider.slug.toUpperCase()}`
   const layer = HttpProviders.pipe(
-    Layer.provide(Layer.merge(Breakers.layer, Layer.mock(ProviderAccounts, {}))),
+    Layer.provide(Layer.mergeAll(Breakers.layer, aloneWithProviders, Layer.mock(ProviderAccounts, {}))),
     Layer.provide(
       Settings.layerFrom({ [`${name}_API_KEY`]: secret, [`${name}_BASE_URL`]: `http://127.0.0.1:${server.port}` })
     )

@@ -235,7 +235,12 @@ describe("the catalog of cells", () => {
     await reaches(cell, "example", "/later", 200)
     between.silence("both")
     const log = () => cell.app.logs.join("\n")
-    await until("the silence is logged", log, (text) => text.includes("The catalog stays as this cell has it"), 30)
+    await until(
+      "the silence is logged",
+      log,
+      (text) => text.includes("The directory of the cells does not answer, so the catalog"),
+      30
+    )
     const refused = await reset(cell, "example")
     expect([refused.status, refused.body.error.code]).toEqual([503, "service_unavailable"])
     between.heal()
