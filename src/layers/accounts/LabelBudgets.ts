@@ -4,7 +4,7 @@
  * What is counted is in `key_budgets`, and turns write it (ledger/LabelTurn.ts).
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type BudgetPeriod, withZone, zoneChangesOn, zoneOf } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
@@ -14,7 +14,8 @@ import { labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
 import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { lockWallet, organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 
 /** More than a reseller has customers with limits of their own. The limit keeps a script from filling the table. */
@@ -55,12 +56,6 @@ export class LabelBudgets extends Context.Service<
   {
     /** Makes or changes a budget. Null if the organization has `labelBudgetsMax`. */
     readonly set: (org_id: string, order: LabelBudgetOrder) => Effect.Effect<LabelBudgetRow | null, ZoneKept>
-    /** Newest first. */
-    readonly list: (
-      org_id: string,
-      before: string | null,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<LabelBudgetRow>>
     /** The values that have a budget and of which runs were counted, or the one with this id, in the order of their ids. */
     readonly values: (
       org_id: string,
@@ -70,13 +65,12 @@ export class LabelBudgets extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<KeyBudget>>
     /** The time zones that a value counts in. */
     readonly zones: (org_id: string, label: string, value: string) => Effect.Effect<Zones>
-    readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
     /** Of the labels that have a budget, those of the run: what it would count in now. */
     readonly of: (
       labels: ReadonlyArray<string> | null,
       run: { readonly org_id: string; readonly metadata: string | null; readonly hold: bigint }
     ) => Effect.Effect<ReadonlyArray<KeyBudget>>
-  }
+  } & Pick<OrganizationRows<LabelBudgetRow>, "list" | "remove">
 >()("rungate/layers/accounts/LabelBudgets") {
   static readonly layer = Layer.effect(
     LabelBudgets,
@@ -87,14 +81,16 @@ export class LabelBudgets extends Context.Service<
         `id, label, value, amount, period, created_at, ${dayOf("now()", zones)}::text AS today, ${zones} AS time_zones, time_zones AS own_zones`
       )
 
-      const counted = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<typeof Row.Type>) {
+      const counted = Effect.fnUntraced(function* (statement: Statement.Statement<object>, org_id: string) {
+        const rows = yield* budgetRows(statement)
         const ids = rows.map(({ label, value }) => (value === null ? null : valueBudgetId(org_id, label, value)))
         const budgets = yield* readBudgets(
           sql,
           ids.flatMap((id) => id ?? [])
         )
         return rows.map((row, n): LabelBudgetRow => ({ ...row, counted: budgets.get(ids[n] ?? "")?.budget ?? null }))
-      })
+      }, Effect.orDie)
+      const { list, remove } = organizationRows(sql, { table: "label_budgets", columns, changesWallet: true }, counted)
 
       /** The changes of a budget's time zone with one more. Null without any. */
       const zonesWith = Effect.fnUntraced(function* (
@@ -113,34 +109,27 @@ export class LabelBudgets extends Context.Service<
         return withZone(own, zone, day, micros) ?? (yield* new ZoneKept({ until: zoneChangesOn(own) }))
       })
 
-      const locked = (org_id: string) => sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-
       return LabelBudgets.of({
         set: Effect.fnUntraced(
           function* (org_id, { label, value, limit, period, time_zone }) {
             const budget_id = value === null ? null : valueBudgetId(org_id, label, value)
-            // Locks the wallet as a turn does, before the budgets.
-            yield* locked(org_id)
+            yield* lockWallet(sql, org_id)
             const changed = yield* zonesWith(org_id, label, budget_id, time_zone)
-            const rows = yield* budgetRows(sql`
+            const statement = sql`
               INSERT INTO label_budgets (id, org_id, label, value, budget_id, amount, period, time_zones)
               SELECT ${newId("lbl")}, ${org_id}, ${label}, ${value}, ${budget_id}, ${limit}, ${period}, ${changed === null ? null : JSON.stringify(changed)}::jsonb
               WHERE (SELECT count(*) FROM label_budgets WHERE org_id = ${org_id}) < ${labelBudgetsMax}
                  OR EXISTS (SELECT FROM label_budgets WHERE org_id = ${org_id} AND label = ${label} AND budget_id IS NOT DISTINCT FROM ${budget_id})
               ON CONFLICT ON CONSTRAINT label_budgets_once DO UPDATE SET amount = excluded.amount, period = excluded.period,
                 time_zones = coalesce(excluded.time_zones, label_budgets.time_zones)
-              RETURNING ${columns}`)
-            return (yield* counted(org_id, rows))[0] ?? null
+              RETURNING ${columns}`
+            return (yield* counted(statement, org_id))[0] ?? null
           },
           sql.withTransaction,
           Effect.catchTag("SqlError", Effect.die)
         ),
-        list: Effect.fnUntraced(function* (org_id, before, limit) {
-          const rows = yield* budgetRows(sql`
-            SELECT ${columns} FROM label_budgets WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
-            ORDER BY id DESC LIMIT ${limit}`)
-          return yield* counted(org_id, rows)
-        }, Effect.orDie),
+        list,
+        remove,
         values: Effect.fnUntraced(function* (org_id, { label, id }, after, limit) {
           const rows = yield* budgetIds.all(sql`
             SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
@@ -159,12 +148,6 @@ export class LabelBudgets extends Context.Service<
             WHERE w.org_id = ${org_id}`)
           return zones ?? []
         }, Effect.orDie),
-        remove: (org_id, id) =>
-          locked(org_id).pipe(
-            Effect.andThen(hasRows(sql`DELETE FROM label_budgets WHERE org_id = ${org_id} AND id = ${id} RETURNING 1`)),
-            sql.withTransaction,
-            Effect.orDie
-          ),
         of: Effect.fnUntraced(function* (labels, run) {
           const asks = labelAsks(labels ?? undefined, run)
           const ids = asks.map(({ budget_id }) => budget_id)

@@ -8,7 +8,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sender } from "../../schema/nouns/Sender.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, storedAs } from "../postgres/Rows.ts"
+import { organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
+import { storedAs } from "../postgres/Rows.ts"
 
 /** More domains than any organization sends from. The limit keeps a script from filling the table. */
 export const sendersMax = 100
@@ -24,13 +25,9 @@ export class Senders extends Context.Service<
   {
     /** Returns the organization's row of the domain, and creates it if needed. Null if the organization already has `sendersMax` rows. */
     readonly add: (org_id: string, domain: string) => Effect.Effect<SenderRow | null>
-    readonly find: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
-    /** Newest first. */
-    readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<SenderRow>>
     /** Marks a sender as verified. */
     readonly verified: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
-    readonly remove: (org_id: string, sender_id: string) => Effect.Effect<boolean>
-  }
+  } & OrganizationRows<SenderRow>
 >()("rungate/layers/accounts/Senders") {
   static readonly layer = Layer.effect(
     Senders,
@@ -39,9 +36,9 @@ export class Senders extends Context.Service<
       const columns = sql.literal(
         "sender_id AS id, domain, CASE WHEN verified_at IS NULL THEN 'pending' ELSE 'verified' END AS status, token, verified_at, created_at"
       )
-      const one = (org_id: string, sender_id: string) => sql`org_id = ${org_id} AND sender_id = ${sender_id}`
 
       return Senders.of({
+        ...organizationRows(sql, { table: "senders", columns, id: "sender_id" }, rows.all),
         add: Effect.fnUntraced(
           function* (org_id, domain) {
             // Locks the organization's row, so that concurrent requests can't exceed the limit together.
@@ -58,15 +55,10 @@ export class Senders extends Context.Service<
           sql.withTransaction,
           Effect.orDie
         ),
-        find: (org_id, sender_id) => rows.first(sql`SELECT ${columns} FROM senders WHERE ${one(org_id, sender_id)}`),
-        list: (org_id, before, limit) =>
-          rows.all(sql`
-            SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND (${before}::text IS NULL OR sender_id < ${before})
-            ORDER BY sender_id DESC LIMIT ${limit}`),
         verified: (org_id, sender_id) =>
           rows.first(sql`
-            UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE ${one(org_id, sender_id)} RETURNING ${columns}`),
-        remove: (org_id, sender_id) => hasRows(sql`DELETE FROM senders WHERE ${one(org_id, sender_id)} RETURNING 1`)
+            UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE org_id = ${org_id} AND sender_id = ${sender_id}
+            RETURNING ${columns}`)
       })
     })
   )

@@ -6,7 +6,8 @@ import { type Problem, refused } from "../../schema/Errors.ts"
 import { Conditions } from "../../schema/guards/Approval.ts"
 import { ApprovalRule } from "../../schema/nouns/Approval.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, storedAs } from "../postgres/Rows.ts"
+import { lockWallet, organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
+import { storedAs } from "../postgres/Rows.ts"
 
 /** More than a team has. A turn reads those of its wallet. */
 export const approvalRulesMax = 50
@@ -28,82 +29,59 @@ const conditionBytesMax = 1500
 export class ApprovalRules extends Context.Service<
   ApprovalRules,
   {
-    /** Changes a rule, or adds one if `id` is null. Null if there is no such rule. */
+    /** Adds a rule if `id` is null. No other request changes the rule after `orderOf` got it. Null if there is no such rule. */
     readonly set: (
       org_id: string,
       id: string | null,
-      order: ApprovalRuleOrder
+      orderOf: (before: ApprovalRuleRow | null) => ApprovalRuleOrder
     ) => Effect.Effect<ApprovalRuleRow | null, Problem<"invalid_request">>
-    readonly find: (org_id: string, id: string) => Effect.Effect<ApprovalRuleRow | null>
-    /** Newest first. */
-    readonly list: (
-      org_id: string,
-      before: string | null,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<ApprovalRuleRow>>
-    readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
-  }
+  } & Pick<OrganizationRows<ApprovalRuleRow>, "list" | "remove">
 >()("rungate/layers/guards/ApprovalRules") {
   static readonly layer = Layer.effect(
     ApprovalRules,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal("id, name, conditions, role, self_approval, expires_after, active, created_at")
-      // Locks the wallet as a turn does, so that two requests can't exceed the limit together.
-      const locked = (org_id: string) => sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
-
       const shown = (statement: Statement.Statement<object>) =>
         Effect.map(stored.all(statement), (rows) =>
           rows.map(({ conditions, ...row }): ApprovalRuleRow => ({ ...row, ...decodeConditions(conditions) }))
         )
+      const { list, remove } = organizationRows(sql, { table: "approval_rules", columns, changesWallet: true }, shown)
 
-      const set = Effect.fnUntraced(function* (org_id: string, id: string | null, order: ApprovalRuleOrder) {
+      const set = Effect.fnUntraced(function* (
+        org_id: string,
+        id: string | null,
+        orderOf: (before: ApprovalRuleRow | null) => ApprovalRuleOrder
+      ) {
+        yield* lockWallet(sql, org_id)
+        const all = yield* list(org_id, null, approvalRulesMax)
+        const before = all.find((one) => one.id === id) ?? null
+        if (before === null && id !== null) return null
+        const order = orderOf(before)
+        const { name, role, self_approval, expires_after, active } = order
         const conditions = encodeConditions(withoutNulls(order))
         if (Buffer.byteLength(conditions) > conditionBytesMax)
           return yield* refused("", `The conditions of a rule can't have more than ${conditionBytesMax} bytes.`)
-        const { name, role, self_approval, expires_after, active } = order
-        yield* locked(org_id)
-        const [taken] = yield* sql`
-          SELECT 1 FROM approval_rules WHERE org_id = ${org_id} AND name = ${name} AND id IS DISTINCT FROM ${id}::text`
-        if (taken !== undefined) return yield* refused("name", "is that of another approval rule")
-        const [row] = yield* shown(
-          id === null
-            ? sql`
-              INSERT INTO approval_rules (id, org_id, name, conditions, role, self_approval, expires_after, active)
-              SELECT ${newId("apr")}, ${org_id}, ${name}, ${conditions}::text::jsonb, ${role}, ${self_approval}, ${expires_after}::int, ${active}
-              WHERE (SELECT count(*) FROM approval_rules WHERE org_id = ${org_id}) < ${approvalRulesMax}
-              RETURNING ${columns}`
-            : sql`
-              UPDATE approval_rules SET name = ${name}, conditions = ${conditions}::text::jsonb, role = ${role},
-                self_approval = ${self_approval}, expires_after = ${expires_after}::int, active = ${active}
-              WHERE org_id = ${org_id} AND id = ${id} RETURNING ${columns}`
-        )
-        if (row === undefined && id === null)
+        if (all.some((other) => other.name === name && other.id !== id))
+          return yield* refused("name", "is that of another approval rule")
+        if (before === null && all.length >= approvalRulesMax)
           return yield* refused(
             "name",
             `can't be added: an organization has at most ${approvalRulesMax} approval rules`
           )
+        const [row] = yield* shown(sql`
+          INSERT INTO approval_rules (id, org_id, name, conditions, role, self_approval, expires_after, active)
+          VALUES (${id ?? newId("apr")}, ${org_id}, ${name}, ${conditions}::text::jsonb, ${role}, ${self_approval}, ${expires_after}::int, ${active})
+          ON CONFLICT (id) DO UPDATE SET name = excluded.name, conditions = excluded.conditions, role = excluded.role,
+            self_approval = excluded.self_approval, expires_after = excluded.expires_after, active = excluded.active
+          RETURNING ${columns}`)
         return row ?? null
       }, sql.withTransaction)
 
-      const one = (org_id: string, id: string) => sql`org_id = ${org_id} AND id = ${id}`
       return ApprovalRules.of({
-        set: (org_id, id, order) => Effect.catchTag(set(org_id, id, order), "SqlError", Effect.die),
-        find: (org_id, id) =>
-          Effect.map(
-            shown(sql`SELECT ${columns} FROM approval_rules WHERE ${one(org_id, id)}`),
-            ([row]) => row ?? null
-          ),
-        list: (org_id, before, limit) =>
-          shown(sql`
-            SELECT ${columns} FROM approval_rules WHERE org_id = ${org_id} AND (${before}::text IS NULL OR id < ${before})
-            ORDER BY id DESC LIMIT ${limit}`),
-        remove: (org_id, id) =>
-          locked(org_id).pipe(
-            Effect.andThen(hasRows(sql`DELETE FROM approval_rules WHERE ${one(org_id, id)} RETURNING 1`)),
-            sql.withTransaction,
-            Effect.orDie
-          )
+        set: (org_id, id, orderOf) => Effect.catchTag(set(org_id, id, orderOf), "SqlError", Effect.die),
+        list,
+        remove
       })
     })
   )

@@ -9,7 +9,8 @@ import { resealRows } from "../platform/Encryption.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
+import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { webhookSecret } from "../../schema/webhooks/Signature.ts"
 import { openedSecret, storedSecret } from "./Secrets.ts"
 
@@ -41,8 +42,7 @@ export class WebhookEndpoints extends Context.Service<
       org_id: string,
       endpoint: { readonly url: string; readonly events: ReadonlyArray<string>; readonly position: bigint }
     ) => Effect.Effect<{ readonly row: WebhookEndpoint; readonly secret: string } | null>
-    readonly find: (org_id: string, endpoint_id: string) => Effect.Effect<WebhookEndpoint | null>
-    /** Newest first. */
+    /** All of them, newest first. */
     readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<WebhookEndpoint>>
     /** Leaves out what is undefined. An endpoint that is resumed is no longer failing. */
     readonly change: (
@@ -56,14 +56,13 @@ export class WebhookEndpoints extends Context.Service<
       endpoint_id: string,
       grace_seconds: number
     ) => Effect.Effect<{ readonly row: WebhookEndpoint; readonly secret: string } | null>
-    /** Deletes its deliveries too. */
-    readonly remove: (org_id: string, endpoint_id: string) => Effect.Effect<boolean>
     /**
      * Encrypts secrets that are not encrypted with the first encryption key. Returns of how many endpoints, and of how many they could not be
      * opened.
      */
     readonly reseal: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
-  }
+    /** `remove` deletes its deliveries too. */
+  } & Pick<OrganizationRows<WebhookEndpoint>, "find" | "remove">
 >()("rungate/layers/webhooks/Endpoints") {
   static readonly layer = Layer.effect(
     WebhookEndpoints,
@@ -74,7 +73,8 @@ export class WebhookEndpoints extends Context.Service<
       const columns =
         sql.literal(`endpoint_id AS id, url, events, CASE WHEN paused IS NULL THEN 'active' ELSE 'paused' END AS status,
         paused AS paused_because, failing_since, previous_until AS previous_secret_until, created_at`)
-      const first = Effect.map((rows: ReadonlyArray<WebhookEndpoint>) => rows[0] ?? null)
+      const table = { table: "webhook_endpoints", columns, id: "endpoint_id" }
+      const { list, find, remove } = organizationRows(sql, table, endpointRows.all)
       const of = (org_id: string, endpoint_id: string) => sql`org_id = ${org_id} AND endpoint_id = ${endpoint_id}`
 
       const create: WebhookEndpoints["Service"]["create"] = (org_id, { url, events, position }) =>
@@ -88,37 +88,31 @@ export class WebhookEndpoints extends Context.Service<
           const secret = newSecret()
           const endpoint_id = newId("whe")
           const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
-          const row = yield* first(
-            endpointRows.all(sql`
+          const row = yield* endpointRows.first(sql`
               INSERT INTO webhook_endpoints (endpoint_id, org_id, url, events, secret, position)
               VALUES (${endpoint_id}, ${org_id}, ${url}, ${[...events]}::text[], ${stored}, ${String(position)}::bigint)
               RETURNING ${columns}`)
-          )
           return row === null ? null : { row, secret }
         }).pipe(sql.withTransaction, Effect.orDie)
 
       const change: WebhookEndpoints["Service"]["change"] = (org_id, endpoint_id, { url, events, paused }) =>
-        first(
-          endpointRows.all(sql`
+        endpointRows.first(sql`
             UPDATE webhook_endpoints SET
               url = coalesce(${url ?? null}::text, url),
               events = coalesce(${events === undefined ? null : [...events]}::text[], events),
               failing_since = CASE WHEN ${paused ?? true}::boolean THEN failing_since END,
               paused = CASE ${paused ?? null}::boolean WHEN true THEN coalesce(paused, 'by_you') WHEN false THEN NULL ELSE paused END
             WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
-        ).pipe(Effect.orDie)
 
       const rotate: WebhookEndpoints["Service"]["rotate"] = (org_id, endpoint_id, grace_seconds) =>
         Effect.gen(function* () {
           const secret = newSecret()
           const stored = storedSecret(encryptionKeys(), endpoint_id, secret)
-          const row = yield* first(
-            endpointRows.all(sql`
+          const row = yield* endpointRows.first(sql`
               UPDATE webhook_endpoints SET secret = ${stored}, secret_since = now(),
                 previous_secret = CASE WHEN ${grace_seconds}::int > 0 THEN secret END,
                 previous_until = CASE WHEN ${grace_seconds}::int > 0 THEN now() + make_interval(secs => ${grace_seconds}::int) END
               WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
-          )
           return row === null ? null : { row, secret }
         }).pipe(Effect.orDie)
 
@@ -149,18 +143,11 @@ export class WebhookEndpoints extends Context.Service<
           resealOne
         ),
         create,
-        find: (org_id, endpoint_id) =>
-          Effect.orDie(
-            first(endpointRows.all(sql`SELECT ${columns} FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)}`))
-          ),
-        list: (org_id) =>
-          endpointRows.all(
-            sql`SELECT ${columns} FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id DESC`
-          ),
+        find,
+        list: (org_id) => list(org_id, null, endpointsMax),
         change,
         rotate,
-        remove: (org_id, endpoint_id) =>
-          hasRows(sql`DELETE FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)} RETURNING 1`)
+        remove
       })
     })
   )

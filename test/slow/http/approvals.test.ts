@@ -95,6 +95,18 @@ describe("a run that matches a rule", () => {
     expect((await ask()).status).toBe(200)
   })
 
+  test("waits although two people changed its rule at once: each change stays", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await addRule({ active: false })
+      const path = `/v1/approval-rules/${id}`
+      const changes = [{ active: true }, { min_hold: "0.0048" }, { role: "owner" }]
+      await Promise.all(changes.map((change, n) => as(n === 1 ? other : owner, "PATCH", path, change)))
+      const { items } = (await as(owner, "GET", "/v1/approval-rules")).body
+      expect(items[0]).toMatchObject({ id, active: true, min_hold: "0.0048", role: "owner" })
+    }
+    expect((await ask()).status).toBe(202)
+  })
+
   test("of a batch that a person started is not approved by that person", async () => {
     await addRule({ role: "member" })
     const started = await as(owner, "POST", "/v1/batches", { runs: [verify("row")] })

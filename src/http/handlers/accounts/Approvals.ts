@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Approvals } from "../../../actors/guards/Approvals.ts"
 import { type ApprovalRuleOrder, ApprovalRules } from "../../../layers/guards/ApprovalRules.ts"
 import { ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
+import { defined, withoutNulls } from "../../../schema/defined.ts"
 import { problem } from "../../../schema/Errors.ts"
 import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -23,36 +24,29 @@ type Change = typeof RuleChange.Type
 /** Who decides by default: an admin, within a day, and not about the own run. */
 const defaults = { role: "admin", self_approval: false, expires_after: 86_400, active: true } as const
 
-/** The rule as a request changes it: null removes a condition, and changes no other field. */
-const changed = (before: ApprovalRuleOrder, request: Change): ApprovalRuleOrder => ({
-  ...before,
-  ...request,
-  name: request.name ?? before.name,
-  role: request.role ?? before.role,
-  self_approval: request.self_approval ?? before.self_approval,
-  expires_after: request.expires_after ?? before.expires_after,
-  active: request.active ?? before.active
-})
-
 const rule = organizationNoun("apr", "approval rule", "approval_rule_id", listApprovalRules)
 const unknownApproval = (run_id: string) =>
   problem("invalid_request", `There is no approval of the run "${run_id}"; GET /v1/approvals lists them.`, [
     { path: "path.run_id", message: "is not a run of this organization that needs an approval" }
   ])
 
+/** null removes a condition, and changes no other field. */
+const orderOf =
+  ({ name, role, self_approval, expires_after, active, ...conditions }: Change) =>
+  (before: ApprovalRuleOrder | null): ApprovalRuleOrder => ({
+    ...(before ?? { ...defaults, name: name ?? "" }),
+    ...conditions,
+    ...defined(withoutNulls({ name, role, self_approval, expires_after, active }))
+  })
+
 /** The handlers and the configuration of an organization use this. */
 export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => {
-  const set = Effect.fnUntraced(function* (id: string | null, before: ApprovalRuleOrder, request: Change) {
+  const set = Effect.fnUntraced(function* (id: string | null, payload: Change) {
     const { org_id } = yield* CurrentCaller
-    const row = yield* rules.set(org_id, id, changed(before, request))
+    const row = id === null || looksLike("apr", id) ? yield* rules.set(org_id, id, orderOf(payload)) : null
     return row === null ? yield* rule.unknown(id ?? "") : approvalRuleView(row)
   })
-  return {
-    add: (payload: typeof RuleRequest.Type) => set(null, { ...defaults, name: payload.name }, payload),
-    change: Effect.fnUntraced(function* (id: string, payload: Change) {
-      return yield* set(id, yield* rule.one(rules.find)(id), payload)
-    })
-  }
+  return { add: (payload: typeof RuleRequest.Type) => set(null, payload), change: set }
 })
 
 export const ApprovalsHandlers = HttpApiBuilder.group(

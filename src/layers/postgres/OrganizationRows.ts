@@ -1,0 +1,51 @@
+/**
+ * What the stores of nouns of which an organization has many, such as its senders, have in common: the list, one of them, and its removal. A row
+ * of another organization is none.
+ */
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { hasRows } from "./Rows.ts"
+
+export interface OrganizationRows<Row> {
+  readonly find: (org_id: string, id: string) => Effect.Effect<Row | null>
+  /** Newest first. */
+  readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>>
+  readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
+}
+
+/** Locks the wallet as a turn does, until the transaction ends: so requests at once can't exceed a limit together, nor undo each other's change. */
+export const lockWallet = (sql: SqlClient.SqlClient, org_id: string) =>
+  sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
+
+interface Table {
+  readonly table: string
+  readonly columns: Statement.Fragment
+  /** The column of its id. */
+  readonly id?: string
+  /** A trigger of the table changes the wallet, which is locked first, as everywhere. */
+  readonly changesWallet?: boolean
+}
+
+export const organizationRows = <Row>(
+  sql: SqlClient.SqlClient,
+  { table, columns, id = "id", changesWallet = false }: Table,
+  shown: (statement: Statement.Statement<object>, org_id: string) => Effect.Effect<ReadonlyArray<Row>>
+): OrganizationRows<Row> => {
+  const [rows, key] = [sql.literal(table), sql.literal(id)]
+  const selected = (org_id: string) => sql`SELECT ${columns} FROM ${rows} WHERE org_id = ${org_id}`
+  const removed = (org_id: string, id: string) =>
+    hasRows(sql`DELETE FROM ${rows} WHERE org_id = ${org_id} AND ${key} = ${id} RETURNING 1`)
+  return {
+    find: (org_id, id) =>
+      Effect.map(shown(sql`${selected(org_id)} AND ${key} = ${id}`, org_id), ([row]) => row ?? null),
+    list: (org_id, before, limit) =>
+      shown(
+        sql`${selected(org_id)} AND (${before}::text IS NULL OR ${key} < ${before}) ORDER BY ${key} DESC LIMIT ${limit}`,
+        org_id
+      ),
+    remove: (org_id, id) =>
+      changesWallet
+        ? Effect.orDie(sql.withTransaction(Effect.andThen(lockWallet(sql, org_id), removed(org_id, id))))
+        : removed(org_id, id)
+  }
+}
