@@ -93,7 +93,14 @@ describe("the statement of a label's value", () => {
     expect([rest.body.items.length, rest.body.next_cursor, rest.body.statement.runs]).toEqual([1, null, 3])
     const now = (await statement("acme")).body
     expect([now.statement.runs, now.items.at(-1).run_id]).toEqual([4, late.run_id])
-    for (const cursor of ["x", "1.2", "1.run_1", `99999999999999999999.${late.run_id}`])
+    for (const cursor of [
+      "x",
+      "1.2",
+      "1.run_1",
+      `99999999999999999999.${late.run_id}`,
+      `999999999999999999.${late.run_id}`,
+      `1000.${late.run_id}`
+    ])
       expect((await statement("acme", { cursor })).status).toBe(400)
   })
 

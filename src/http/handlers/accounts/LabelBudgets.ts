@@ -27,11 +27,12 @@ import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 const budgetJson = Schema.encodeSync(LabelBudget)
 const { removal } = organizationNoun("lbl", "label budget", "label_budget_id", listLabelBudgets)
 
-/** The ledger entry up to which a statement counts, and the run after which its page begins. */
-const placeOf = Effect.fnUntraced(function* (cursor: string | undefined, newest: Effect.Effect<bigint>) {
-  if (cursor === undefined) return [yield* newest, ""] as const
+/** The ledger entry up to which a statement counts, and the run after which its page begins. A statement says nothing of entries that are not there. */
+const placeOf = Effect.fnUntraced(function* (cursor: string | null, newest: bigint) {
+  if (cursor === null) return [newest, ""] as const
   const [, seq = "", run_id = ""] = /^(\d{1,18})\.(.+)$/.exec(cursor) ?? []
-  return seq !== "" && looksLike("run", run_id) ? ([BigInt(seq), run_id] as const) : yield* notACursor
+  const isPlace = seq !== "" && BigInt(seq) <= newest && looksLike("run", run_id)
+  return isPlace ? ([BigInt(seq), run_id] as const) : yield* notACursor
 })
 
 const statementRun = ({ row, ledger }: StatementRun) => ({
@@ -108,10 +109,11 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
           const times = namedPeriod(period, zones)
           if (times === null)
             return yield* refused("query.period", "must be a month such as 2026-11, or a day such as 2026-11-21")
-          const [as_of, after] = yield* placeOf(cursor, label_runs.newest(org_id))
+          const newest = yield* label_runs.newest(org_id)
+          const [as_of] = yield* placeOf(cursor ?? null, newest)
           const whole = { org_id, label, value, ...times, as_of }
           const page = Effect.fnUntraced(function* (place: string | null, most: number) {
-            const [, from] = place === null ? [as_of, after] : yield* placeOf(place, Effect.succeed(as_of))
+            const [, from] = yield* placeOf(place, newest)
             if (from === "" && (yield* label_runs.areTooMany(whole)))
               return yield* refused(
                 "query.period",
