@@ -126,7 +126,7 @@ export const PagedTable = <A,>({
   readonly empty: ReactNode
   readonly label: string
   readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf: (row: A) => string
+  readonly keyOf?: (row: A) => string
   readonly toOf?: (row: A) => string
 }) => (
   <PagedList paged={paged} empty={empty}>

@@ -175,7 +175,7 @@ export const Skeleton = ({ lines = 3, height = 16 }: { readonly lines?: number; 
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="flex flex-col items-start gap-3 rounded border border-dashed border-line p-6">
     <p className="font-medium">{title}</p>
-    {children}
+    {typeof children === "string" ? <p className="text-muted">{children}</p> : children}
   </div>
 )
 

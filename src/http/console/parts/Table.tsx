@@ -37,11 +37,17 @@ const useCurrent = <A,>(rows: ReadonlyArray<A>, toOf: ((row: A) => string) | und
   return { at, current }
 }
 
+/** The id of a row or of its run, or its place in a table whose rows have none. */
+const idOf = (row: unknown, index: number): string => {
+  const { id, run_id } = Object(row)
+  return String(id ?? run_id ?? index)
+}
+
 export const DataTable = <A,>({
   label,
   rows,
   columns,
-  keyOf,
+  keyOf = idOf,
   toOf,
   plain = false,
   empty
@@ -49,7 +55,8 @@ export const DataTable = <A,>({
   readonly label: string
   readonly rows: ReadonlyArray<A>
   readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf: (row: A, index: number) => string
+  /** Tells rows apart whose cells have a state and that have no `id`. */
+  readonly keyOf?: (row: A, index: number) => string
   /** Where enter leads. */
   readonly toOf?: ((row: A) => string) | undefined
   /** Without a frame of its own, inside a panel. */

@@ -27,12 +27,7 @@ const Approvals = () => {
           paged={{ ...paged, items }}
           label="Runs that wait"
           columns={[...columnsOf("Approval"), ...(may ? [decide] : [])]}
-          keyOf={({ run_id }) => run_id}
-          empty={
-            <Empty title="No run waits for an approval.">
-              <p className="text-muted">A rule below says which runs wait.</p>
-            </Empty>
-          }
+          empty={<Empty title="No run waits for an approval.">A rule below says which runs wait.</Empty>}
         />
       </Panel>
       <Rules />

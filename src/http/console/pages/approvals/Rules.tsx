@@ -58,10 +58,9 @@ export const Rules = () => {
           paged={paged}
           label="Which runs wait"
           columns={columnsOf("ApprovalRule", { actions: may && ((rule) => <Actions rule={rule} />) })}
-          keyOf={({ id }) => id}
           empty={
             <Empty title="No run needs an approval.">
-              <p className="text-muted">A rule says from which amount, for which capabilities or keys a run waits.</p>
+              A rule says from which amount, for which capabilities or keys a run waits.
             </Empty>
           }
         />

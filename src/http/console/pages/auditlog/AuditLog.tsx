@@ -72,7 +72,6 @@ const Log = () => {
         paged={paged}
         label="Audit log"
         columns={entryColumns()}
-        keyOf={({ id }) => id}
         empty={
           isFiltered ? (
             <Empty title="No change matches these filters.">

@@ -24,7 +24,6 @@ const List = () => (
     paged={useBatches()}
     label="Batches"
     columns={columns}
-    keyOf={({ id }) => id}
     toOf={({ id }) => `/batches/${id}`}
     empty={
       <Empty title="Batches will be here, newest first.">

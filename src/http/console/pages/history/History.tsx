@@ -26,10 +26,8 @@ const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }
           </div>
           {history.count === 0 ? (
             <Empty title="Nothing is on record.">
-              <p className="text-muted">
-                No run of your organization names this subject. Messages that were sent outside of this service are not
-                known here.
-              </p>
+              No run of your organization names this subject. Messages that were sent outside of this service are not
+              known here.
             </Empty>
           ) : (
             <>

@@ -51,13 +51,7 @@ export const Latest = () => {
         items.length === 0 ? null : (
           <Panel title="Latest runs">
             <div onPointerEnter={() => hold(true)} onPointerLeave={() => hold(false)}>
-              <DataTable
-                label="Latest runs"
-                rows={items}
-                columns={columns}
-                keyOf={({ run_id }) => run_id}
-                toOf={({ run_id }) => `/runs/${run_id}`}
-              />
+              <DataTable label="Latest runs" rows={items} columns={columns} toOf={({ run_id }) => `/runs/${run_id}`} />
             </div>
           </Panel>
         )

@@ -53,10 +53,9 @@ export const Allowances = ({
         paged={{ ...paged, items }}
         label="Allowances of the organization"
         columns={columnsFor(names, may)}
-        keyOf={({ id }) => id}
         empty={
           <Empty title={showsEnded ? "Allowances will be here." : "No allowance is in use."}>
-            <p className="text-muted">Give one to each agent that may spend some of your money.</p>
+            Give one to each agent that may spend some of your money.
           </Empty>
         }
       />

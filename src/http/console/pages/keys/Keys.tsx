@@ -55,7 +55,6 @@ const Keys = () => {
         paged={{ ...paged, items }}
         label="API keys"
         columns={columns}
-        keyOf={({ id }) => id}
         toOf={({ id }) => `/settings/keys/${id}`}
         empty={
           <Empty title={shown === "all" ? "Keys will be here." : "No key is in use."}>

@@ -75,7 +75,6 @@ const Values = () => {
       paged={paged}
       label="What is spent by value"
       columns={valueColumns}
-      keyOf={({ id }) => id}
       empty={<p className="text-muted">What is spent by value will be here.</p>}
     />
   )
@@ -96,7 +95,6 @@ const LabelBudgets = () => {
         paged={paged}
         label="Label budgets"
         columns={columnsFor(may)}
-        keyOf={({ id }) => id}
         empty={
           <Empty title="Budgets will be here, each with what is spent of it.">
             <p className="text-muted">Label runs with metadata, such as {`{"customer": "acme"}`}.</p>

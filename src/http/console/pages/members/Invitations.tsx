@@ -113,7 +113,6 @@ export const Invitations = () => {
           paged={paged}
           label="Open invitations"
           columns={columns}
-          keyOf={({ id }) => id}
           empty={<Empty title="Invitations that nobody has accepted yet will be here." />}
         />
       </div>

@@ -67,13 +67,7 @@ const Members = () => {
       }
     >
       <Panel title="People">
-        <PagedTable
-          paged={members}
-          label="Members"
-          columns={columns}
-          keyOf={({ id }) => id}
-          empty={<Empty title="Members will be here." />}
-        />
+        <PagedTable paged={members} label="Members" columns={columns} empty={<Empty title="Members will be here." />} />
         <Roles />
       </Panel>
       <Invitations />

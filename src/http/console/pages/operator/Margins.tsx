@@ -65,15 +65,7 @@ export const Losses = () => {
               none="No run cost more than it was charged."
               columns={columnsOf("LossTotal", { reason: ({ reason }) => reason.replaceAll("_", " ") })}
             />
-            {items.length > 0 && (
-              <SmallTable
-                label="Newest losses"
-                rows={items}
-                keyOf={({ run_id }) => run_id}
-                none=""
-                columns={columnsOf("Loss")}
-              />
-            )}
+            {items.length > 0 && <SmallTable label="Newest losses" rows={items} none="" columns={columnsOf("Loss")} />}
           </div>
         )}
       </Loaded>

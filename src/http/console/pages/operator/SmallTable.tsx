@@ -6,7 +6,7 @@ interface SmallTableProps<A> {
   readonly label: string
   readonly rows: ReadonlyArray<A>
   readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf: (row: A) => string
+  readonly keyOf?: (row: A) => string
   /** In place of a table without rows. */
   readonly none: string
 }

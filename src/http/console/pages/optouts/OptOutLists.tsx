@@ -106,12 +106,7 @@ export const OptOutLists = ({
         paged={paged}
         label="Opt-outs"
         columns={columnsOf("OptOut", { actions: denied.remove === null && remove })}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty title="Opt-outs will be here.">
-            <p className="text-muted">Recipients add themselves with the link of a message.</p>
-          </Empty>
-        }
+        empty={<Empty title="Opt-outs will be here.">Recipients add themselves with the link of a message.</Empty>}
       />
       {denied.import === null && <Exchange {...list} />}
     </Page>

@@ -113,7 +113,7 @@ const ProviderAccounts = () => {
             </Allowed>
             {items.length === 0 ? (
               <Empty title="Your accounts will be here, each with the last characters of its key.">
-                <p className="text-muted">Without one, runs use this service's accounts, at its prices.</p>
+                Without one, runs use this service's accounts, at its prices.
               </Empty>
             ) : (
               items.map((account) => <AccountPanel key={account.provider} account={account} may={may} />)

@@ -45,7 +45,7 @@ const Shown = ({ program }: { readonly program: Program }) => {
       )}
       {referred.items.length === 0 ? (
         <Empty title="Organizations that sign up with your code will be here.">
-          <p className="text-muted">Pass on the link. You see their name and what you earned, and nothing else.</p>
+          Pass on the link. You see their name and what you earned, and nothing else.
         </Empty>
       ) : (
         <Panel title="Organizations">

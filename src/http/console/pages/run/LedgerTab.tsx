@@ -29,7 +29,6 @@ export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDeta
         label="Ledger entries of the run"
         rows={ledger}
         columns={columns}
-        keyOf={({ id }) => id}
         empty={
           <Empty title="No ledger entries">
             <p className="text-muted">

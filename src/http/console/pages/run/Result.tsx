@@ -47,7 +47,6 @@ const List = ({ items, depth }: { readonly items: ReadonlyArray<unknown>; readon
       <DataTable
         label="Items of the result"
         rows={rows}
-        keyOf={(_row, index) => String(index)}
         columns={namesIn(rows).map(
           (name): Column<Members> => ({
             title: nameWords(name),

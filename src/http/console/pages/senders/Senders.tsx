@@ -42,7 +42,7 @@ const Senders = () => {
         paged={paged}
         empty={
           <Empty title="Your domains will be here, each with its DNS record.">
-            <p className="text-muted">Without one, runs that send e-mail from your own addresses are refused.</p>
+            Without one, runs that send e-mail from your own addresses are refused.
           </Empty>
         }
       >

@@ -84,11 +84,7 @@ export const Passkeys = () => {
           A passkey signs in without your password and without a code, with the lock of your device.
         </p>
         <Loaded query={passkeys}>
-          {({ items }) =>
-            items.length > 0 && (
-              <DataTable label="Your passkeys" rows={items} columns={columns} keyOf={({ id }) => id} />
-            )
-          }
+          {({ items }) => items.length > 0 && <DataTable label="Your passkeys" rows={items} columns={columns} />}
         </Loaded>
         {hasPasskeys ? <Add /> : <p>This browser can't make passkeys. A newer one can.</p>}
       </div>

@@ -52,9 +52,7 @@ export const Sessions = () => {
     <Panel title="Sessions">
       <div className="space-y-4">
         <Loaded query={sessions}>
-          {({ items }) => (
-            <DataTable label="Your open sessions" rows={items} columns={columns} keyOf={({ id }) => id} />
-          )}
+          {({ items }) => <DataTable label="Your open sessions" rows={items} columns={columns} />}
         </Loaded>
         <div className="flex flex-wrap gap-2">
           <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>

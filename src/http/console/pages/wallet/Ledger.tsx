@@ -156,7 +156,7 @@ export const Ledger = () => {
             </Empty>
           ) : (
             <Empty title="Every movement of money will be here, with the balance after it.">
-              <p className="text-muted">The first entry is a top-up.</p>
+              The first entry is a top-up.
             </Empty>
           )
         }

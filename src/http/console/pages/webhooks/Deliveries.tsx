@@ -128,9 +128,7 @@ export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
           empty={
             status === undefined ? (
               <Empty title="Deliveries will be here, newest first.">
-                <p className="text-muted">
-                  The next event of a kind that you chose is the first. Deliveries are kept for 30 days.
-                </p>
+                The next event of a kind that you chose is the first. Deliveries are kept for 30 days.
               </Empty>
             ) : (
               <Empty title={`No delivery is ${status}.`}>

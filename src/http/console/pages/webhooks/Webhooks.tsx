@@ -41,7 +41,6 @@ const Webhooks = () => {
             label="Webhook endpoints"
             rows={items}
             columns={columns}
-            keyOf={({ id }) => id}
             toOf={({ id }) => `/settings/webhooks/${id}`}
             empty={
               <Empty title="Endpoints will be here, each with its deliveries.">

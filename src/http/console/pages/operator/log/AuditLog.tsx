@@ -33,7 +33,6 @@ const List = ({ query }: { readonly query: Filters }) => {
       paged={paged}
       label="Changes"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={
         filters.every((name) => query[name] === "") ? (
           <Empty title="What people and operators change will be here, newest first." />

@@ -31,7 +31,6 @@ export const Keys = ({ detail }: { readonly detail: Detail }) => (
     title="API keys"
     label="API keys"
     rows={detail.keys}
-    keyOf={({ id }) => id}
     none="No key was made yet."
     columns={columnsOf("KeyOfOrganization", {
       revoked_at: (key) =>

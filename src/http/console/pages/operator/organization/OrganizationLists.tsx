@@ -14,7 +14,6 @@ export const OpenRuns = ({ detail }: Of) => (
     title="Open runs"
     label="Open runs, oldest first"
     rows={detail.open_runs}
-    keyOf={({ run_id }) => run_id}
     none="No run is open."
     columns={columnsOf("OpenRun")}
   />
@@ -25,7 +24,6 @@ export const Ledger = ({ detail }: Of) => (
     title="Ledger"
     label="Newest entries of the ledger"
     rows={detail.entries}
-    keyOf={({ id }) => id}
     none="Nothing was booked yet."
     columns={columnsOf("Transaction", {
       type: ({ type }) => type,
@@ -50,7 +48,6 @@ export const People = ({ detail }: Of) => (
     title="People"
     label="People"
     rows={detail.people}
-    keyOf={({ id }) => id}
     none="Nobody is a member."
     columns={columnsOf("Person", {
       email: ({ id, email }) => (

@@ -52,7 +52,6 @@ const List = ({ org_id, runs }: { readonly org_id: string; readonly runs: Readon
       <SmallTable
         label="Runs, newest first"
         rows={runs}
-        keyOf={({ run_id }) => run_id}
         none="No run was made yet."
         columns={[
           { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },

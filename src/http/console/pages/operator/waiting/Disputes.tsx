@@ -101,7 +101,7 @@ const Disputes = () => {
         paged={paged}
         empty={
           <Empty title={decided === "true" ? "There is no dispute." : "No dispute waits for a decision."}>
-            <p className="text-muted">A dispute that the outcome warranty can't decide by itself will be here.</p>
+            A dispute that the outcome warranty can't decide by itself will be here.
           </Empty>
         }
       >

@@ -79,9 +79,7 @@ const Outcomes = () => {
         paged={paged}
         empty={
           <Empty title="No call has an unknown outcome.">
-            <p className="text-muted">
-              A call whose answer was lost will be here until somebody or the service finds out.
-            </p>
+            A call whose answer was lost will be here until somebody or the service finds out.
           </Empty>
         }
       >
