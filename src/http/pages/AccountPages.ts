@@ -13,7 +13,7 @@ import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { forgotPath, invitationPath, resetPath, verifyPath } from "../../schema/accounts/AccountMail.ts"
 import { Email, LinkToken, Name, NewPassword, passwordLengthMin } from "../api/shapes/AccountFields.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
-import { answered, badLink, form, hidden, opened, tokenInAddress, wrong } from "./Forms.ts"
+import { answered, badLink, form, hidden, opened, openedLink, wrong } from "./Forms.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { escaped, page } from "./Page.ts"
@@ -161,20 +161,20 @@ const InvitationPage = HttpRouter.use(
     yield* router.add(
       "GET",
       invitationPath,
-      Effect.gen(function* () {
-        const token = yield* tokenInAddress
-        const email = Option.isNone(token)
-          ? Option.none<string>()
-          : yield* invitations.email(Redacted.make(token.value))
-        if (Option.isNone(token) || Option.isNone(email)) return expiredInvitation
-        const name = `<label>Name of your organization <input name="organization" maxlength="200" required></label>`
-        return page(
-          200,
-          "You are invited to Rungate",
-          `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet. This invitation is for ${escaped(email.value)}.</p>${form(hidden(token.value) + name + passwords, "Sign up")}`,
-          true
-        )
-      })
+      openedLink(
+        expiredInvitation,
+        Effect.fnUntraced(function* (token) {
+          const email = yield* invitations.email(Redacted.make(token))
+          if (Option.isNone(email)) return null
+          const name = `<label>Name of your organization <input name="organization" maxlength="200" required></label>`
+          return page(
+            200,
+            "You are invited to Rungate",
+            `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet. This invitation is for ${escaped(email.value)}.</p>${form(hidden(token) + name + passwords, "Sign up")}`,
+            true
+          )
+        })
+      )
     )
     yield* router.add(
       "POST",

@@ -3,7 +3,7 @@
  *
  * Opening it changes nothing. The link names a member, and is dead when that member may not decide, and once anybody has decided.
  */
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Approvals } from "../../actors/guards/Approvals.ts"
 import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
@@ -11,7 +11,7 @@ import { approvalPath } from "../../schema/accounts/AccountMail.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
-import { answered, badLink, hidden, tokenInAddress } from "./Forms.ts"
+import { answered, badLink, hidden, openedLink } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
 
 const ended = badLink("<p>The console lists the runs that wait. Somebody else may have decided already.</p>")
@@ -29,11 +29,11 @@ export const ApproveRunPage = HttpRouter.use(
     yield* router.add(
       "GET",
       approvalPath,
-      rateLimitedPage(
-        Effect.gen(function* () {
-          const token = yield* tokenInAddress
-          const linked = Option.isNone(token) ? null : yield* store.linked(Redacted.make(token.value))
-          if (Option.isNone(token) || linked === null) return ended
+      openedLink(
+        ended,
+        Effect.fnUntraced(function* (token) {
+          const linked = yield* store.linked(Redacted.make(token))
+          if (linked === null) return null
           const facts: ReadonlyArray<readonly [string, string]> = [
             ["Runs", linked.capability ?? `${linked.providers[0] ?? ""} ${linked.endpoint ?? ""}`],
             ["Input", linked.subject ?? "no text"],
@@ -49,7 +49,7 @@ export const ApproveRunPage = HttpRouter.use(
           return page(
             200,
             "A run waits for your approval",
-            `<dl>${list}</dl><form method="post">${hidden(token.value)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`,
+            `<dl>${list}</dl><form method="post">${hidden(token)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`,
             true
           )
         })
@@ -58,17 +58,19 @@ export const ApproveRunPage = HttpRouter.use(
     yield* router.add(
       "POST",
       approvalPath,
-      answered(
-        Effect.gen(function* () {
-          const { token, digest, decision } = yield* HttpServerRequest.schemaBodyUrlParams(DecisionForm)
-          const linked = yield* store.linked(Redacted.make(token))
-          if (linked === null) return ended
-          const { org_id, run_id, user_id } = linked
-          yield* approvals.decide(org_id, run_id, { act: decision, by: user_id, via: "link", digest })
-          return decision === "approve"
-            ? page(200, "Approved", `<p>The run ${escaped(run_id)} starts now.</p>`)
-            : page(200, "Denied", `<p>The run ${escaped(run_id)} has ended. Nothing was charged.</p>`)
-        })
+      rateLimitedPage(
+        answered(
+          Effect.gen(function* () {
+            const { token, digest, decision } = yield* HttpServerRequest.schemaBodyUrlParams(DecisionForm)
+            const linked = yield* store.linked(Redacted.make(token))
+            if (linked === null) return ended
+            const { org_id, run_id, user_id } = linked
+            yield* approvals.decide(org_id, run_id, { act: decision, by: user_id, via: "link", digest })
+            return decision === "approve"
+              ? page(200, "Approved", `<p>The run ${escaped(run_id)} starts now.</p>`)
+              : page(200, "Denied", `<p>The run ${escaped(run_id)} has ended. Nothing was charged.</p>`)
+          })
+        )
       )
     )
   })

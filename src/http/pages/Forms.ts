@@ -4,6 +4,7 @@ import { type HttpServerError, HttpServerRequest, type HttpServerResponse } from
 import { type Problem, statusOf } from "../../schema/Errors.ts"
 import { fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
+import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
 export const form = (fields: string, button: string) =>
@@ -19,7 +20,7 @@ const refused = ({ error }: Problem) =>
   page(statusOf[error.code], "That didn't work", `<p>${escaped(error.message)}</p>`)
 
 const decodeToken = Schema.decodeUnknownOption(LinkToken)
-export const tokenInAddress = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) =>
+const tokenInAddress = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) =>
   decodeToken(new URLSearchParams(url.split("?")[1] ?? "").get("token"))
 )
 
@@ -60,4 +61,12 @@ export const opened = (title: string, text: string, fields: string, button: stri
     Option.isNone(token)
       ? badLink("")
       : page(200, title, `<p>${text}</p>${form(hidden(token.value) + fields, button)}`, true)
+  )
+
+/** The same for a page that says what the link is about. `shown` gives null for a token that is not valid, or not any more. */
+export const openedLink = <R>(ended: Page, shown: (token: string) => Effect.Effect<Page | null, never, R>) =>
+  rateLimitedPage(
+    Effect.flatMap(tokenInAddress, (token) =>
+      Option.isNone(token) ? Effect.succeed(ended) : Effect.map(shown(token.value), (page) => page ?? ended)
+    )
   )

@@ -8,9 +8,8 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
 import { joinPath } from "../../schema/accounts/AccountMail.ts"
 import { LinkToken, Password, passwordLengthMin } from "../api/shapes/AccountFields.ts"
-import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { makeAccept } from "./AcceptInvitation.ts"
-import { answered, badLink, form, hidden, tokenInAddress } from "./Forms.ts"
+import { answered, badLink, form, hidden, openedLink } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
 
 const ended = badLink("<p>Ask the person who invited you for another invitation.</p>")
@@ -37,16 +36,16 @@ export const JoinOrganizationPage = HttpRouter.use(
     yield* router.add(
       "GET",
       joinPath,
-      rateLimitedPage(
-        Effect.gen(function* () {
-          const token = yield* tokenInAddress
-          const invitation = Option.isNone(token) ? Option.none() : yield* invitations.open(Redacted.make(token.value))
-          if (Option.isNone(token) || Option.isNone(invitation)) return ended
+      openedLink(
+        ended,
+        Effect.fnUntraced(function* (token) {
+          const invitation = yield* invitations.open(Redacted.make(token))
+          if (Option.isNone(invitation)) return null
           const { organization, email, role: invited } = invitation.value
           return page(
             200,
             "You are invited to an organization",
-            `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token.value) + password, "Join")}`,
+            `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token) + password, "Join")}`,
             true
           )
         })

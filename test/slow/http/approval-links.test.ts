@@ -71,4 +71,20 @@ describe("the link of a run that waits", () => {
       ...[400, 400, "pending"]
     ])
   })
+
+  test("has a limit for each client address, as every page that asks the database about a link", async () => {
+    const strict = await startApp({ beside: app, role: "http", settings: { RUNGATE_RATE_LIMIT: "1" } })
+    const door = async (method: string, path: string) => {
+      const body = method === "GET" ? null : new URLSearchParams({ token: "x", digest: "", decision: "approve" })
+      const asked = Array.from({ length: 60 }, () => fetch(`${strict.url}${path}`, { method, body }))
+      return (await Promise.all(asked)).some(({ status }) => status === 429)
+    }
+    expect([
+      await door("GET", "/approve-run?token=x"),
+      await door("POST", "/approve-run"),
+      await door("GET", "/join-organization?token=x"),
+      await door("GET", "/invitation?token=x")
+    ]).toEqual([true, true, true, true])
+    await strict.stop()
+  })
 })
