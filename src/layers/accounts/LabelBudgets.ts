@@ -10,7 +10,7 @@ import { Zones } from "../../schema/money/TimeZone.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { LabelBudget } from "../../schema/nouns/LabelBudget.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
-import { labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
+import { type LabelAsk, labelAsks, valueBudgetId } from "../../schema/wallet/LabelBudget.ts"
 import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
@@ -30,7 +30,6 @@ const Row = Schema.Struct({
 })
 const budgetRows = rowsOf(Row.fields)
 const budgetIds = storedAs({ budget_id: Schema.String })
-const zonesRow = oneRowOf({ zones: Schema.NullOr(Zones) })
 const zoneRow = oneRowOf({
   ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
   ...{ day: Schema.String, micros: Schema.BigInt }
@@ -63,8 +62,8 @@ export class LabelBudgets extends Context.Service<
       after: string | null,
       limit: number
     ) => Effect.Effect<ReadonlyArray<KeyBudget>>
-    /** The time zones that a value counts in. */
-    readonly zones: (org_id: string, label: string, value: string) => Effect.Effect<Zones>
+    /** The time zones that a value counts in. Null: those of the organization. */
+    readonly zones: (org_id: string, label: string, value: string) => Effect.Effect<Zones | null>
     /** Of the labels that have a budget, those of the run: what it would count in now. */
     readonly of: (
       labels: ReadonlyArray<string> | null,
@@ -109,6 +108,16 @@ export class LabelBudgets extends Context.Service<
         return withZone(own, zone, day, micros) ?? (yield* new ZoneKept({ until: zoneChangesOn(own) }))
       })
 
+      /** What runs with these values would count in now. */
+      const counting = Effect.fnUntraced(function* (asks: ReadonlyArray<LabelAsk>) {
+        const stored = yield* readBudgets(
+          sql,
+          asks.map(({ budget_id }) => budget_id)
+        )
+        const budgets = yield* withNewValues(sql, asks, stored)
+        return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
+      }, Effect.orDie)
+
       return LabelBudgets.of({
         set: Effect.fnUntraced(
           function* (org_id, { label, value, limit, period, time_zone }) {
@@ -140,20 +149,12 @@ export class LabelBudgets extends Context.Service<
           const budgets = yield* readBudgets(sql, wanted)
           return wanted.flatMap((one) => budgets.get(one)?.budget ?? [])
         }, Effect.orDie),
-        zones: Effect.fnUntraced(function* (org_id, label, value) {
-          const id = valueBudgetId(org_id, label, value)
-          const { zones } = yield* zonesRow(sql`
-            SELECT coalesce(value_zones(b.time_zones, w.time_zones, l.time_zones, now()), w.time_zones) AS zones
-            FROM wallets w LEFT JOIN key_budgets b ON b.budget_id = ${id} LEFT JOIN LATERAL label_budget_of(w.org_id, ${label}, ${id}) l ON true
-            WHERE w.org_id = ${org_id}`)
-          return zones ?? []
-        }, Effect.orDie),
-        of: Effect.fnUntraced(function* (labels, run) {
-          const asks = labelAsks(labels ?? undefined, run)
-          const ids = asks.map(({ budget_id }) => budget_id)
-          const budgets = yield* withNewValues(sql, asks, yield* readBudgets(sql, ids))
-          return asks.flatMap(({ budget_id }) => budgets.get(budget_id)?.budget ?? [])
-        }, Effect.orDie)
+        zones: (org_id, label, value) =>
+          Effect.map(
+            counting([{ budget_id: valueBudgetId(org_id, label, value), org_id, label, value }]),
+            ([budget]) => budget?.zone?.zones ?? null
+          ),
+        of: (labels, run) => counting(labelAsks(labels ?? undefined, run))
       })
     })
   )

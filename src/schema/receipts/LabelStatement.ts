@@ -7,7 +7,7 @@ import * as Money from "../money/Money.ts"
 import { amountText, timeText } from "../nouns/Noun.ts"
 import { ChainEntry } from "./ChainEntry.ts"
 import type { Receipt } from "./Receipt.ts"
-import { type Check, checksOf, failed, isHashed, ok, type Sha256 } from "./Verification.ts"
+import { type Check, checksOf, failed, isHashed, ok, type Sha256, sumOf } from "./Verification.ts"
 
 const text = Schema.String
 
@@ -41,16 +41,13 @@ export const LabelStatement = Schema.Struct({
 })
 export type LabelStatement = typeof LabelStatement.Type
 
-const typeOfSum = { held: "reserve", charged: "settle", released: "release", refunded: "refund" } as const
-
 /** What a run's or a statement's entries sum up to, each as an amount above zero. */
-export const sumsOf = (entries: ReadonlyArray<ChainEntry>) => {
-  const sum = (name: keyof typeof typeOfSum) => {
-    const total = Money.sum(entries.flatMap((one) => (one.type === typeOfSum[name] ? Money.signed(one.amount) : [])))
-    return Money.usd(total < 0n ? -total : total)
-  }
-  return { held: sum("held"), charged: sum("charged"), released: sum("released"), refunded: sum("refunded") }
-}
+export const sumsOf = (entries: ReadonlyArray<ChainEntry>) => ({
+  held: Money.usd(-sumOf(entries, "reserve")),
+  charged: Money.usd(-sumOf(entries, "settle")),
+  released: Money.usd(sumOf(entries, "release")),
+  refunded: Money.usd(sumOf(entries, "refund"))
+})
 
 export const statementChecks = (
   statement: LabelStatement,
@@ -72,8 +69,7 @@ export const statementChecks = (
     receipts.length === statement.runs &&
     entries.length === statement.entries &&
     sha256(entries.map(({ hash }) => hash).join(""), "") === statement.digest
-  const adds = own.held === statement.held && own.charged === statement.charged
-  const returned = own.released === statement.released && own.refunded === statement.refunded
+  const adds = statementSums.every((name) => own[name] === statement[name])
   return [
     ...wrong,
     ...(changed === undefined
@@ -85,7 +81,7 @@ export const statementChecks = (
       : failed(
           `The statement covers ${statement.runs} runs with ${statement.entries} ledger entries, and the receipts are others.`
         ),
-    adds && returned
+    adds
       ? ok(
           `The amounts add up: held $${own.held}, charged $${own.charged}, released $${own.released}, refunded $${own.refunded}.`
         )

@@ -54,7 +54,8 @@ const hashChecks = ({ org_id, ledger }: Receipt, sha256: Sha256): ReadonlyArray<
   ]
 }
 
-const sumOf = (ledger: ReadonlyArray<ChainEntry>, type: ChainEntry["type"]): bigint =>
+/** With its sign. */
+export const sumOf = (ledger: ReadonlyArray<ChainEntry>, type: ChainEntry["type"]): bigint =>
   Money.sum(ledger.filter((one) => one.type === type).map(({ amount }) => Money.signed(amount)))
 
 const amountCheck = ({ ledger, hold, charge, run_id, status }: Receipt): Check => {

@@ -104,7 +104,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
       statement: Effect.fnUntraced(
         function* ({ query: { label, value, period: named, cursor, limit } }) {
           const { org_id } = yield* CurrentCaller
-          const zones = yield* budgets.zones(org_id, label, value)
+          const zones = (yield* budgets.zones(org_id, label, value)) ?? (yield* books.zones(org_id))
           const period = named ?? dayAt(yield* Clock.currentTimeMillis, zones).slice(0, 7)
           const times = namedPeriod(period, zones)
           if (times === null)
