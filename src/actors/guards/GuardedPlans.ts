@@ -6,16 +6,16 @@ import type { GuardStore } from "../../layers/guards/GuardStore.ts"
 import type { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { type ProblemOf, refused } from "../../schema/Errors.ts"
 import { type Contacts, contactsPeople, recipientsOf } from "../../schema/guards/ContactGuard.ts"
 import { contactTies } from "./ContactTies.ts"
 import { rawResults } from "./RawResults.ts"
 
 /** The refusal of a run that acts and asks for reuse. */
-export const notReusable = problem(
-  "invalid_request",
-  "reuse is for lookups: a run that acts outside is never replaced by the result of another one",
-  [{ path: "reuse", message: "is for lookups" }]
+export const notReusable = refused(
+  "reuse",
+  "is for lookups",
+  "reuse is for lookups: a run that acts outside is never replaced by the result of another one"
 )
 
 /** The member of a plan that fixes whom the run contacts. */
@@ -35,7 +35,7 @@ export const reusableRaw = (
 ): Effect.Effect<void, ProblemOf<"invalid_request">> => {
   const wrapping = endpoints.snapshot().wrappedBy(provider, endpoint)
   const looksUp = wrapping.every((slug) => catalog.find(slug)?.capability.side_effect === false)
-  return endpoint.acts !== true && wrapping.length > 0 && looksUp ? Effect.void : Effect.fail(notReusable)
+  return endpoint.acts !== true && wrapping.length > 0 && looksUp ? Effect.void : notReusable
 }
 
 interface Planned {

@@ -12,7 +12,7 @@ import type { Health } from "../../layers/executor/Health.ts"
 import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { type Accept, acceptIssues, acceptOf, chargedAnswers } from "../../schema/catalog/Acceptance.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { isReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
@@ -131,21 +131,16 @@ const checked = (
   }
   const refusal = acceptRefusal(capability, request)
   if (refusal !== null) return Effect.fail(refusal)
-  if (isReuse(request.reuse) && entry.capability.side_effect) return Effect.fail(notReusable)
+  if (isReuse(request.reuse) && entry.capability.side_effect) return notReusable
   if ((request.unless_contacted_within_seconds ?? null) !== null && !contactsPeople(request.capability)) {
     const message = `is for capabilities that contact people: ${touchCapabilities.join(", ")}`
-    const path = "unless_contacted_within_seconds"
-    return Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+    return refused("unless_contacted_within_seconds", message)
   }
   const { provider } = request.routing
   const names = entry.offers.map((one) => one.provider.slug)
   if (provider !== "auto" && !names.includes(provider)) {
     const message = `routing.provider "${provider}" does not serve ${request.capability}.${didYouMean(provider, ["auto", ...names])} Use "auto" or one of: ${names.join(", ")}`
-    return Effect.fail(
-      problem("invalid_request", message, [
-        { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }
-      ])
-    )
+    return refused("routing.provider", `must be auto or one of ${names.join(", ")}`, message)
   }
   if (!catalog.sandbox && entry.capability.status === "coming_soon") {
     const message = `${request.capability} is coming soon. At present it runs only in the sandbox, where it is simulated.`
@@ -274,9 +269,7 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
     chosen.excluded.every((one) => one.reason === "cannot_serve" || one.reason === "no_account")
   if (unserved && hasForeignCursor(candidates, input)) {
     const message = "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
-    return yield* Effect.fail(
-      problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }])
-    )
+    return yield* refused("input.cursor", message)
   }
   if (chosen.candidates.length === 0) {
     const names = candidates.filter((one) => one.barred !== "no_account").map((one) => one.provider)

@@ -17,7 +17,7 @@ import { type Endpoints, isMetered, type Lookup, type RawProvider } from "../../
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refused } from "../../schema/Errors.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import { rawContacts } from "../../schema/guards/RawRecipients.ts"
@@ -99,7 +99,7 @@ export const foundEndpoint = (
     case "WhichMethod": {
       const methods = lookup.methods.join(", ")
       const message = method === null ? `is required: this path takes ${methods}` : `must be one of ${methods}`
-      return Effect.fail(problem("invalid_request", `method ${message}`, [{ path: "method", message }]))
+      return refused("method", message)
     }
     case "UnknownEndpoint":
       return Effect.fail(
@@ -257,8 +257,7 @@ const amountsOf = (
   return platform ? { hold: Money.max(hold, least), quoted: Money.max(quoted, least) } : { hold: least, quoted: least }
 }
 
-const refusedCap = (field: string, message: string) =>
-  Effect.fail(problem("invalid_request", `routing.${field} ${message}`, [{ path: `routing.${field}`, message }]))
+const refusedCap = (field: string, message: string) => refused(`routing.${field}`, message)
 
 export const rawRoute = (
   services: RawServices,

@@ -13,7 +13,7 @@ import { RunStore } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
 import { type DisputeRow, Disputes } from "../../layers/warranty/Disputes.ts"
 import { emailSend } from "../../schema/capabilities/email.send.ts"
-import { type Problem, problem, unknownRun } from "../../schema/Errors.ts"
+import { type Problem, problem, refused, unknownRun } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { asksPerHourMax, type Covered, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
@@ -22,9 +22,6 @@ import { type Sent, sentBy } from "./sentBy.ts"
 import type { RunRow } from "../../schema/nouns/Run.ts"
 
 type Refusal = Problem<"invalid_request">
-
-const refuse = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
 const off = problem("invalid_request", "This service has no outcome warranty: its operator has not turned it on.")
 
@@ -130,9 +127,9 @@ export class Warranties extends Context.Service<
         if (warrantyShareBps === 0) return yield* Effect.fail(off)
         const cover = coverOfRow(row)
         if (cover._tag === "NotCovered")
-          return yield* refuse("path.run_id", `is not covered by the warranty: ${cover.why}`)
+          return yield* refused("path.run_id", `is not covered by the warranty: ${cover.why}`)
         if ((yield* Clock.currentTimeMillis) > cover.until.getTime())
-          return yield* refuse(
+          return yield* refused(
             "path.run_id",
             `was covered for ${warrantyDays} days after its end, until ${cover.until.toISOString()}`
           )
@@ -140,17 +137,17 @@ export class Warranties extends Context.Service<
         if (named === null)
           return yield* disputes.open({ org_id, run_id }, evidence, "the evidence is a text, so the operator decides")
         const send = yield* runOf(org_id, named)
-        if (send === null) return yield* refuse("evidence", `names ${named}, which is not a run of this organization`)
+        if (send === null) return yield* refused("evidence", `names ${named}, which is not a run of this organization`)
         if (row.finished_at !== null && send.created_at < row.finished_at)
-          return yield* refuse("evidence", `names ${named}, which sent its message before ${run_id} ended`)
+          return yield* refused("evidence", `names ${named}, which sent its message before ${run_id} ended`)
         const sent = sentOf(send)
         if (sent === null)
-          return yield* refuse(
+          return yield* refused(
             "evidence",
             `names ${named}, which is no run that sent an e-mail; give the id of one, or a text for the operator`
           )
         if (sent.accepted !== null && !sent.accepted.includes(cover.address))
-          return yield* refuse(
+          return yield* refused(
             "evidence",
             `names ${named}, which sent nothing to the address that ${run_id} called valid`
           )

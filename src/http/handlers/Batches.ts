@@ -52,9 +52,7 @@ const batchView = ({ batch_id: id, metadata, ...row }: BatchRow) => {
 }
 
 const unknown = (batch_id: string) =>
-  problem("invalid_request", `There is no batch "${batch_id}".`, [
-    { path: "path.batch_id", message: "is not a batch of this organization" }
-  ])
+  refused("path.batch_id", "is not a batch of this organization", `There is no batch "${batch_id}".`)
 
 const notItsOwn = problem(
   "forbidden",
@@ -107,7 +105,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
       return looksLike("bat", batch_id) ? yield* store.find(org_id, batch_id, access?.reads ?? null) : null
     })
     const batchOf = Effect.fnUntraced(function* (batch_id: string) {
-      return (yield* seen(batch_id)) ?? (yield* Effect.fail(unknown(batch_id)))
+      return (yield* seen(batch_id)) ?? (yield* unknown(batch_id))
     })
     const shown = Effect.fnUntraced(function* (batch_id: string, replayed: boolean) {
       return HttpServerResponse.jsonUnsafe(batchView(yield* batchOf(batch_id)), {

@@ -9,7 +9,7 @@ import { type SubjectSummary, withFinding } from "../../layers/history/index/Sub
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
@@ -23,8 +23,7 @@ const unreadable = (kind: SubjectKind | undefined) =>
 const subjectOf = (q: string, kind: SubjectKind | undefined) => {
   const subject = kind === undefined ? detect(q) : readAs(q, kind)
   if (subject !== null) return Effect.succeed({ query: q, ...subject })
-  const message = unreadable(kind)
-  return Effect.fail(problem("invalid_request", `query.q ${message}`, [{ path: "query.q", message }]))
+  return refused("query.q", unreadable(kind))
 }
 
 /** While old runs are indexed after an upgrade, clients get `service_unavailable` and ask again later. */

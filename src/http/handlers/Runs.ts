@@ -8,7 +8,7 @@ import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
-import { problem, unknownRun } from "../../schema/Errors.ts"
+import { refused, unknownRun } from "../../schema/Errors.ts"
 import { RunWarranty } from "../../schema/nouns/Dispute.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
@@ -91,11 +91,8 @@ export const RunsHandlers = HttpApiBuilder.group(
           return show(run, yield* Clock.currentTimeMillis, 200, extrasOf(caller))
         }
         const status = reply._tag === "Some" ? (reply.value.status ?? run.status) : before.status
-        return yield* Effect.fail(
-          problem("invalid_request", `This run is ${status}; only a run that has not started can be cancelled.`, [
-            { path: "path.run_id", message: `the run is ${status}` }
-          ])
-        )
+        const sentence = `This run is ${status}; only a run that has not started can be cancelled.`
+        return yield* refused("path.run_id", `the run is ${status}`, sentence)
       })
     })
   })

@@ -85,12 +85,10 @@ export const TopUpsHandlers = HttpApiBuilder.group(
         yield* topUps.setAutoTopup(org_id, payload, yield* actor).pipe(
           Effect.catchTags({
             NoSavedMethod: () =>
-              Effect.fail(
-                problem(
-                  "invalid_request",
-                  withCommands`There is no saved payment method; complete a checkout first: ${topUp}.`,
-                  [{ path: "enabled", message: "needs a completed checkout with a saved payment method" }]
-                )
+              refused(
+                "enabled",
+                "needs a completed checkout with a saved payment method",
+                withCommands`There is no saved payment method; complete a checkout first: ${topUp}.`
               ),
             ProcessorUnavailable: unavailable,
             NoReplyYet: () => Effect.fail(tryAgain)

@@ -8,7 +8,7 @@ import { Signals, webhooksDue } from "../../layers/queues/Signals.ts"
 import { type DeliveryRow, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
 import { endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.ts"
 import { withoutNulls } from "../../schema/defined.ts"
-import { problem, refused } from "../../schema/Errors.ts"
+import { refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { listWebhooks } from "../../schema/Steps.ts"
@@ -31,9 +31,7 @@ const deliveryView = (row: DeliveryRow) =>
 
 const { unknown, one, removal } = organizationNoun("whe", "webhook endpoint", "endpoint_id", listWebhooks)
 const unknownDelivery = (delivery_id: string) =>
-  problem("invalid_request", `This endpoint has no delivery "${delivery_id}".`, [
-    { path: "path.delivery_id", message: "is not a delivery of this endpoint" }
-  ])
+  refused("path.delivery_id", "is not a delivery of this endpoint", `This endpoint has no delivery "${delivery_id}".`)
 
 const timeOf = (path: string, text: string) => {
   const time = new Date(text)
@@ -132,7 +130,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
         yield* notPaused(yield* endpointOf(endpoint_id))
         const row = looksLike("whd", delivery_id) ? yield* deliveries.replay(endpoint_id, delivery_id) : null
         yield* signals.publish([webhooksDue])
-        return row === null ? yield* Effect.fail(unknownDelivery(delivery_id)) : deliveryView(row)
+        return row === null ? yield* unknownDelivery(delivery_id) : deliveryView(row)
       }),
       replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
         yield* notPaused(yield* endpointOf(endpoint_id))

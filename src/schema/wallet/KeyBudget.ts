@@ -8,7 +8,7 @@
  */
 import { looksLike } from "../Ids.ts"
 import { type MicroUsd, minus, plus, zero } from "../money/Money.ts"
-import { type BudgetPeriod, periodStart, type Zones } from "../money/SpendDay.ts"
+import { type BudgetPeriod, periodStart, resetsAt, type Zones } from "../money/SpendDay.ts"
 
 export interface KeyBudget {
   readonly budget_id: string
@@ -77,6 +77,13 @@ export const spentIn = (budget: KeyBudget, day: string): MicroUsd => {
   const { period, spent_day, spent_week, spent_month, spent_total } = countedOn(budget, day)
   return { day: spent_day, week: spent_week, month: spent_month, total: spent_total }[period]
 }
+
+/** As people see it. Day and zones are the wallet's. */
+export const budgetState = (budget: KeyBudget, day: string, zones: Zones) => ({
+  ...budget,
+  spent: spentIn(budget, day),
+  resets_at: resetsAt(budget.period, budgetDay(budget, day), budget.zone?.zones ?? zones)
+})
 
 /** What was charged in the current period, and what open runs hold. */
 export const countedIn = (budget: KeyBudget, day: string): MicroUsd => plus(spentIn(budget, day), budget.reserved)

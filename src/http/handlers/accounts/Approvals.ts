@@ -5,7 +5,7 @@ import { Approvals } from "../../../actors/guards/Approvals.ts"
 import { type ApprovalRuleOrder, ApprovalRules } from "../../../layers/guards/ApprovalRules.ts"
 import { ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
 import { defined, withoutNulls } from "../../../schema/defined.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { refused } from "../../../schema/Errors.ts"
 import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
@@ -26,9 +26,11 @@ const defaults = { role: "admin", self_approval: false, expires_after: 86_400, a
 
 const rule = organizationNoun("apr", "approval rule", "approval_rule_id", listApprovalRules)
 const unknownApproval = (run_id: string) =>
-  problem("invalid_request", `There is no approval of the run "${run_id}"; GET /v1/approvals lists them.`, [
-    { path: "path.run_id", message: "is not a run of this organization that needs an approval" }
-  ])
+  refused(
+    "path.run_id",
+    "is not a run of this organization that needs an approval",
+    `There is no approval of the run "${run_id}"; GET /v1/approvals lists them.`
+  )
 
 /** null removes a condition, and changes no other field. */
 const orderOf =
@@ -60,7 +62,7 @@ export const ApprovalsHandlers = HttpApiBuilder.group(
     const find = Effect.fnUntraced(function* (run_id: string) {
       const { org_id } = yield* CurrentCaller
       const row = looksLike("run", run_id) ? yield* store.find(org_id, run_id) : null
-      return row ?? (yield* Effect.fail(unknownApproval(run_id)))
+      return row ?? (yield* unknownApproval(run_id))
     })
     const decide = Effect.fnUntraced(function* (run_id: string, act: Ruling["act"], digest: string | null) {
       const { org_id, user_id } = yield* CurrentCaller

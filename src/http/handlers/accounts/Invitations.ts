@@ -11,7 +11,7 @@ import {
 import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
 import { joinPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Invitation } from "../../../schema/nouns/Member.ts"
@@ -26,9 +26,7 @@ import { Limits } from "../../middleware/Limits.ts"
 import { makeAccept, notInvited } from "../../pages/AcceptInvitation.ts"
 import { shownSession } from "./shownSession.ts"
 
-const alreadyMember = problem("invalid_request", "email is already a member of this organization", [
-  { path: "email", message: "is already a member of this organization" }
-])
+const alreadyMember = refused("email", "is already a member of this organization")
 const tooMany = {
   open: problem(
     "invalid_request",
@@ -78,7 +76,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
           invitations.invite({ org_id, email, role: invited, invited_by: user_id ?? "", mailed: mailed() })
         ).pipe(
           Effect.catchTags({
-            AlreadyMember: () => Effect.fail(alreadyMember),
+            AlreadyMember: () => alreadyMember,
             TooManyInvitations: ({ limit }) => Effect.fail(tooMany[limit])
           })
         )

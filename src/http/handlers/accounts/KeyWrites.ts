@@ -7,28 +7,21 @@ import { defined } from "../../../schema/defined.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { withCommands } from "../../../schema/Hints.ts"
-import { resetsAt } from "../../../schema/money/SpendDay.ts"
 import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
 import { createAllowance } from "../../../schema/Steps.ts"
-import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
+import { budgetState } from "../../../schema/wallet/KeyBudget.ts"
 import type { ApiKeyChange, ApiKeyRequest } from "../../api/accounts/Keys.ts"
 import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeScopes, tooMany } from "./KeyScope.ts"
 
 const keyJson = Schema.encodeSync(ApiKey)
 
-const budgetOf = (budget: KeyBudget, { today, time_zones }: KeyRow) => ({
-  ...budget,
-  spent: spentIn(budget, today),
-  resets_at: resetsAt(budget.period, today, time_zones ?? [])
-})
-
 export const keyView = (row: KeyRow) =>
   keyJson({
     ...row,
     id: row.key_id,
     revoked: row.revoked_at !== null,
-    budget: row.budget === null ? null : budgetOf(row.budget, row)
+    budget: row.budget === null ? null : budgetState(row.budget, row.today, row.time_zones ?? [])
   })
 
 export const unknownKey = (key_id: string) =>

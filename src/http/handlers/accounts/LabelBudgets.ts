@@ -15,7 +15,7 @@ import { zoneNames } from "../../../schema/money/TimeZone.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { statementSums, sumsOf } from "../../../schema/receipts/LabelStatement.ts"
 import { isRunStatus } from "../../../schema/runs/Run.ts"
-import { type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
+import { budgetState, type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import { Api } from "../../api/Api.ts"
 import type { LabelBudgetRequest } from "../../api/accounts/LabelBudgets.ts"
 import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
@@ -73,12 +73,8 @@ export const labelBudgetView = ({ amount, counted, today, time_zones, own_zones,
 const valueJson = Schema.encodeSync(LabelValue)
 /** `today` is the organization's. */
 const valueView = (today: string, zones: Zones) => (budget: KeyBudget) => {
-  const { budget_id: id, label, period, limit, reserved, zone } = budget
-  return valueJson({
-    ...{ id, label: label?.name ?? "", value: label?.value ?? "", limit, period, reserved },
-    spent: spentIn(budget, today),
-    resets_at: resetsAt(period, zone?.day ?? today, zone?.zones ?? zones)
-  })
+  const { budget_id: id, label: { name: label, value } = { name: "", value: "" } } = budget
+  return valueJson({ ...budgetState(budget, today, zones), id, label, value })
 }
 
 export const LabelBudgetsHandlers = HttpApiBuilder.group(

@@ -22,10 +22,10 @@ const unknown = (member_id: string) =>
     { path: "path.member_id", message: "is not a member of this organization" }
   ])
 
-const lastOwner = problem(
-  "invalid_request",
-  "This is the only owner of the organization. Make another member an owner first.",
-  [{ path: "path.member_id", message: "is the only owner of this organization" }]
+const lastOwner = refused(
+  "path.member_id",
+  "is the only owner of this organization",
+  "This is the only owner of the organization. Make another member an owner first."
 )
 
 const ownFactors = refused(
@@ -60,7 +60,7 @@ export const MembersHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const row = looksLike("usr", member_id)
           ? yield* asCaller(members.setRole(org_id, member_id, role)).pipe(
-              Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
+              Effect.catchTag("LastOwner", () => lastOwner)
             )
           : null
         if (row === null) return yield* Effect.fail(unknown(member_id))
@@ -88,7 +88,7 @@ export const MembersHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(needsRole("owner", role, "Only owners keep somebody's keys (keep_keys)."))
         const keys = looksLike("usr", member_id)
           ? yield* asCaller(members.remove(org_id, member_id, keepsKeys)).pipe(
-              Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
+              Effect.catchTag("LastOwner", () => lastOwner)
             )
           : null
         if (keys === null) return yield* Effect.fail(unknown(member_id))

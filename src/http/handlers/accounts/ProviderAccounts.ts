@@ -66,9 +66,11 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
       return auth
     })
     const missing = (slug: string) =>
-      problem("invalid_request", withCommands`You have no account at ${slug}; ${listProviderAccounts} lists yours.`, [
-        { path: "path.provider", message: "is not a provider at which this organization has an account" }
-      ])
+      refused(
+        "path.provider",
+        "is not a provider at which this organization has an account",
+        withCommands`You have no account at ${slug}; ${listProviderAccounts} lists yours.`
+      )
     const addressOf = (text: string | null) => {
       if (text === null) return Effect.succeed(null)
       const checked = webhookUrl(text, ownAccountAllowPrivate)
@@ -87,7 +89,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         yield* authOf(provider)
         const row = yield* accounts.find(org_id, provider)
-        return row === null ? yield* Effect.fail(missing(provider)) : view(row)
+        return row === null ? yield* missing(provider) : view(row)
       }),
       set: Effect.fnUntraced(function* ({ params: { provider }, payload }) {
         const { org_id } = yield* CurrentCaller
@@ -107,7 +109,7 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
         yield* authOf(provider)
         const removed = yield* asCaller(accounts.remove(org_id, provider))
         yield* own.changed(org_id)
-        return removed ? { provider, deleted: true as const } : yield* Effect.fail(missing(provider))
+        return removed ? { provider, deleted: true as const } : yield* missing(provider)
       })
     })
   })

@@ -35,7 +35,7 @@ const notProven = (row: SenderRow, records: ReadonlyArray<string>) => {
       ? "There is no TXT record"
       : `None of the ${records.length} TXT records has it: ${records.slice(0, shownMax).map(shown).join(", ")}${records.length > shownMax ? " …" : ""}`
   const message = `is not verified yet. ${result} at ${name}. Create a TXT record there with the value ${value}; a new record can take some minutes to be seen, and up to an hour where an older answer is cached`
-  return problem("invalid_request", `${row.domain} ${message}.`, [{ path: "path.sender_id", message }])
+  return refused("path.sender_id", message, `${row.domain} ${message}.`)
 }
 
 export const SendersHandlers = HttpApiBuilder.group(
@@ -82,7 +82,7 @@ export const SendersHandlers = HttpApiBuilder.group(
             )
           }
           const records = texts._tag === "Found" ? texts.records : []
-          if (!records.some((record) => record.trim() === value)) return yield* Effect.fail(notProven(row, records))
+          if (!records.some((record) => record.trim() === value)) return yield* notProven(row, records)
         }
         const verified = yield* asCaller(senders.verified(org_id, sender_id))
         return verified === null ? yield* unknown(sender_id) : view(verified)
