@@ -21,6 +21,8 @@ export interface StatementRun {
   readonly isEnded: boolean
 }
 
+type Said = Pick<StatementFacts, "period" | "time_zone">
+
 export class LabelStatements extends Context.Service<
   LabelStatements,
   {
@@ -34,7 +36,7 @@ export class LabelStatements extends Context.Service<
     /** What all of them come to, and that as a compact JWS. */
     readonly whole: (
       period: LabelPeriod,
-      said: Pick<StatementFacts, "period" | "time_zone">
+      said: Said
     ) => Effect.Effect<StatementFacts & { readonly signed: string }, SigningUnavailable>
   }
 >()("rungate/actors/receipts/LabelStatements") {
@@ -78,10 +80,7 @@ export class LabelStatements extends Context.Service<
         })
       })
 
-      const whole = Effect.fnUntraced(function* (
-        period: LabelPeriod,
-        said: Pick<StatementFacts, "period" | "time_zone">
-      ) {
+      const whole = Effect.fnUntraced(function* (period: LabelPeriod, said: Said) {
         const { org_id, label: name, value, from, to, as_of } = period
         const { runs, entries, digest, ...sums } = yield* label.totals(period)
         const refunds = yield* store.refunds(org_id, yield* label.refunded(period))

@@ -48,41 +48,37 @@ export class ApprovalRules extends Context.Service<
         )
       const { list, remove } = organizationRows(sql, { table: "approval_rules", columns, changesWallet: true }, shown)
 
-      const set = Effect.fnUntraced(function* (
-        org_id: string,
-        id: string | null,
-        orderOf: (before: ApprovalRuleRow | null) => ApprovalRuleOrder
-      ) {
-        yield* lockWallet(sql, org_id)
-        const all = yield* list(org_id, null, approvalRulesMax)
-        const before = all.find((one) => one.id === id) ?? null
-        if (before === null && id !== null) return null
-        const order = orderOf(before)
-        const { name, role, self_approval, expires_after, active } = order
-        const conditions = encodeConditions(withoutNulls(order))
-        if (Buffer.byteLength(conditions) > conditionBytesMax)
-          return yield* refused("", `The conditions of a rule can't have more than ${conditionBytesMax} bytes.`)
-        if (all.some((other) => other.name === name && other.id !== id))
-          return yield* refused("name", "is that of another approval rule")
-        if (before === null && all.length >= approvalRulesMax)
-          return yield* refused(
-            "name",
-            `can't be added: an organization has at most ${approvalRulesMax} approval rules`
-          )
-        const [row] = yield* shown(sql`
-          INSERT INTO approval_rules (id, org_id, name, conditions, role, self_approval, expires_after, active)
-          VALUES (${id ?? newId("apr")}, ${org_id}, ${name}, ${conditions}::text::jsonb, ${role}, ${self_approval}, ${expires_after}::int, ${active})
-          ON CONFLICT (id) DO UPDATE SET name = excluded.name, conditions = excluded.conditions, role = excluded.role,
-            self_approval = excluded.self_approval, expires_after = excluded.expires_after, active = excluded.active
-          RETURNING ${columns}`)
-        return row ?? null
-      }, sql.withTransaction)
+      const set: ApprovalRules["Service"]["set"] = Effect.fnUntraced(
+        function* (org_id, id, orderOf) {
+          yield* lockWallet(sql, org_id)
+          const all = yield* list(org_id, null, approvalRulesMax)
+          const before = all.find((one) => one.id === id) ?? null
+          if (before === null && id !== null) return null
+          const order = orderOf(before)
+          const { name, role, self_approval, expires_after, active } = order
+          const conditions = encodeConditions(withoutNulls(order))
+          if (Buffer.byteLength(conditions) > conditionBytesMax)
+            return yield* refused("", `The conditions of a rule can't have more than ${conditionBytesMax} bytes.`)
+          if (all.some((other) => other.name === name && other.id !== id))
+            return yield* refused("name", "is that of another approval rule")
+          if (before === null && all.length >= approvalRulesMax)
+            return yield* refused(
+              "name",
+              `can't be added: an organization has at most ${approvalRulesMax} approval rules`
+            )
+          const [row] = yield* shown(sql`
+            INSERT INTO approval_rules (id, org_id, name, conditions, role, self_approval, expires_after, active)
+            VALUES (${id ?? newId("apr")}, ${org_id}, ${name}, ${conditions}::text::jsonb, ${role}, ${self_approval}, ${expires_after}::int, ${active})
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, conditions = excluded.conditions, role = excluded.role,
+              self_approval = excluded.self_approval, expires_after = excluded.expires_after, active = excluded.active
+            RETURNING ${columns}`)
+          return row ?? null
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
-      return ApprovalRules.of({
-        set: (org_id, id, orderOf) => Effect.catchTag(set(org_id, id, orderOf), "SqlError", Effect.die),
-        list,
-        remove
-      })
+      return ApprovalRules.of({ set, list, remove })
     })
   )
 }

@@ -73,12 +73,8 @@ export const ApprovalsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       rules: listOf("apr", rules.list, approvalRuleView),
-      addRule: Effect.fnUntraced(function* ({ payload }) {
-        return yield* asCaller(writes.add(payload))
-      }),
-      changeRule: Effect.fnUntraced(function* ({ params: { approval_rule_id: id }, payload }) {
-        return yield* asCaller(writes.change(id, payload))
-      }),
+      addRule: ({ payload }) => asCaller(writes.add(payload)),
+      changeRule: ({ params, payload }) => asCaller(writes.change(params.approval_rule_id, payload)),
       removeRule: rule.removal(asCaller, rules.remove),
       list: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller

@@ -133,9 +133,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
         Effect.catchTag("SigningUnavailable", ({ message }) => Effect.fail(problem("service_unavailable", message)))
       ),
 
-      set: Effect.fnUntraced(function* ({ payload }) {
-        return labelBudgetView(yield* asCaller(write(payload)))
-      }),
+      set: ({ payload }) => Effect.map(asCaller(write(payload)), labelBudgetView),
 
       remove: removal(asCaller, budgets.remove)
     })
