@@ -1,4 +1,5 @@
 /** Times in words, relative to now, and exact ones for whoever points at them. */
+import { makeStore, useStore } from "./store.ts"
 
 const minute = 60
 const hour = 60 * minute
@@ -59,3 +60,18 @@ export const zoneDay = (zone: string, now: number, daysBefore = 0): string =>
 /** A day of UTC, so many days before now. */
 export const utcDay = (now: number, daysBefore = 0): string =>
   new Date(now - daysBefore * day * 1_000).toISOString().slice(0, 10)
+
+const stepMillis = 10_000
+
+const now = makeStore(new Date().getTime())
+const step = () => {
+  if (document.visibilityState === "visible") now.set(new Date().getTime())
+}
+if (typeof document !== "undefined") {
+  setInterval(step, stepMillis)
+  document.addEventListener("visibilitychange", step)
+}
+
+/** Milliseconds since 1970. */
+export const useNow = (): number => useStore(now)
+export const present = (): number => new Date().getTime()

@@ -1,12 +1,34 @@
 /** A form made from a JSON Schema: nested objects as groups, lists of objects with buttons, and optional fields below the others. */
 import { Plus, Trash2 } from "lucide-react"
-import { type ReactNode, useContext } from "react"
+import { type ReactNode, useContext, useEffect, useState } from "react"
 import { Button } from "../parts/Page.tsx"
-import { Disclosure } from "./Disclosure.tsx"
-import { type Draft, emptyDraft, itemsOf, meaningOf, membersOf } from "./draft.ts"
 import { type InputProps, OwnForm, ScalarInput, useWording } from "./Inputs.tsx"
+import { type Draft, emptyDraft, itemsOf, meaningOf, membersOf } from "./draft.ts"
 import { nameWords } from "./providerText.ts"
 import type { Field, ObjectField } from "./schema.ts"
+
+/** Fields behind a heading. It opens by itself when one of them is used or wrong, and does not close by itself. */
+export const Disclosure = ({
+  title,
+  needed,
+  children
+}: {
+  readonly title: string
+  /** Something in it has to be seen. */
+  readonly needed: boolean
+  readonly children: ReactNode
+}) => {
+  const [isOpen, setOpen] = useState(needed)
+  useEffect(() => {
+    if (needed) setOpen(true)
+  }, [needed])
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary className="w-fit rounded text-accent underline underline-offset-2">{title}</summary>
+      <div className="mt-3 grid items-start gap-4 sm:grid-cols-2">{children}</div>
+    </details>
+  )
+}
 
 /** So many optional fields are shown at once. More wait behind a heading. */
 const shownMax = 8

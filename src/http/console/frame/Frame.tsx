@@ -4,12 +4,11 @@ import type { ReactNode } from "react"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
-import { Overlays, SkipLink, useShortcuts } from "./Shortcuts.tsx"
+import { Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
 import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { Button, Link } from "../parts/Page.tsx"
 import { pagesAt } from "../data/page.ts"
-import { useCurrentInSight } from "../look/useCurrentInSight.ts"
 
 /** The pages of the settings, above each of them. */
 const SettingsNav = () => {

@@ -1,15 +1,51 @@
 /** The pages at hand: a rail with words on wide screens, icons alone below 1,024 px, a bar at the bottom below 640 px. */
 import { useLocation } from "@tanstack/react-router"
 import { BookText, Braces, Command } from "lucide-react"
+import { useSignOut } from "../account/useSignOut.ts"
+import { useAction } from "../actions/Actions.tsx"
+import { api } from "../data/api.ts"
 import { paletteKey } from "../data/keys.ts"
 import { type Page, pagesAt } from "../data/page.ts"
+import { sessionChanged, useSession } from "../data/session.ts"
 import { Icon } from "../parts/Icon.tsx"
+import { Menu } from "../parts/Menu.tsx"
 import { Link } from "../parts/Page.tsx"
 import { Balance } from "./Balance.tsx"
 import { Environment } from "./Environment.tsx"
-import { OrganizationMenu } from "./OrganizationMenu.tsx"
-import { openPalette } from "./openPalette.ts"
 import { ThemeMenu } from "./ThemeMenu.tsx"
+import { openPalette } from "./openPalette.ts"
+
+/** The organization of this session, the person's others, and signing out. */
+const OrganizationMenu = ({ iconOnly = false }: { readonly iconOnly?: boolean }) => {
+  const session = useSession()
+  const signOut = useSignOut()
+  const change = useAction((organization_id: string) => api.browser.switch({ payload: { organization_id } }), {
+    fails: "",
+    after: () => sessionChanged("/")
+  })
+  if (session === null) return null
+  const { organization, organizations, user } = session
+  return (
+    <Menu
+      label={`Organization ${organization.name}, signed in as ${user.email}`}
+      className="min-h-8 min-w-0 rounded px-2 py-1 font-semibold hover:bg-hover"
+      actions={[
+        ...organizations.map(({ id, name }) => ({
+          word: name,
+          chosen: id === organization.id,
+          run: () => {
+            if (id !== organization.id) change.mutate(id)
+          }
+        })),
+        { word: `Sign out ${user.email}`, run: () => signOut.mutate() }
+      ]}
+    >
+      <span className={iconOnly ? "font-semibold" : "truncate"}>
+        {iconOnly ? organization.name.slice(0, 1).toUpperCase() : organization.name}
+      </span>
+    </Menu>
+  )
+}
 
 /** The settings are one entry, which leads to the first of their pages. */
 const railPages = (): ReadonlyArray<Page> => [

@@ -1,5 +1,5 @@
-/** Keyboard shortcuts of a frame, and what they open: the palette, and the list of all shortcuts. */
-import { lazy, Suspense, useEffect } from "react"
+/** What both frames share: keyboard shortcuts, what they open, and how the pages are reached with keys. */
+import { lazy, type RefObject, Suspense, useEffect, useRef } from "react"
 import { useGo } from "../data/address.ts"
 import { paletteKey, useKeys } from "../data/keys.ts"
 import { allPages, type Page } from "../data/page.ts"
@@ -91,3 +91,16 @@ export const SkipLink = () => (
     Skip to the page
   </a>
 )
+
+/** Scrolls the entry of the current page into sight, in a list of pages that scrolls sideways on narrow screens. */
+export const useCurrentInSight = (pathname: string): RefObject<HTMLElement | null> => {
+  const list = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const show = () =>
+      list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
+    show()
+    window.addEventListener("resize", show)
+    return () => window.removeEventListener("resize", show)
+  }, [pathname])
+  return list
+}

@@ -1,9 +1,10 @@
 /** Filters of a list. They live in the address, so a link shows the same list. */
 import { useEffect, useId, useState } from "react"
+import { onForm } from "../actions/Actions.tsx"
 import { useFilters } from "../data/address.ts"
-import { present } from "../data/clock.ts"
-import { utcDay } from "../data/time.ts"
+import { present, utcDay } from "../data/time.ts"
 import { inputLook, Select } from "../parts/Field.tsx"
+import { Button } from "../parts/Page.tsx"
 
 export const FilterSelect = ({
   name,
@@ -86,3 +87,35 @@ export const Period = () => (
     <DayField name="to" word="to" />
   </div>
 )
+
+/** A field that filters a list when somebody presses enter. `/` focuses it. The address has the text. */
+export const SearchBox = ({
+  label,
+  placeholder,
+  value,
+  onSearch
+}: {
+  /** For screen readers, in place of a visible label. */
+  readonly label: string
+  readonly placeholder: string
+  readonly value: string
+  readonly onSearch: (text: string) => void
+}) => {
+  const [text, setText] = useState(value)
+  // The back button and links change the address too.
+  useEffect(() => setText(value), [value])
+  return (
+    <form role="search" onSubmit={onForm(() => onSearch(text.trim()))} className="flex min-w-52 flex-1 gap-2">
+      <input
+        aria-label={label}
+        data-search
+        maxLength={254}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder={placeholder}
+        className={inputLook}
+      />
+      <Button type="submit">Filter</Button>
+    </form>
+  )
+}

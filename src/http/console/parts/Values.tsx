@@ -13,9 +13,8 @@ import {
   type LucideIcon,
   ShieldAlert
 } from "lucide-react"
-import { useNow } from "../data/clock.ts"
+import { exactly, inShort, inWords, useNow } from "../data/time.ts"
 import { centsDollars, exactDollars } from "../data/money.ts"
-import { exactly, inShort, inWords } from "../data/time.ts"
 import { useEffect, useState } from "react"
 import { announce } from "./Announcer.tsx"
 

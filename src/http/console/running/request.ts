@@ -1,4 +1,4 @@
-/** The body of a run as the console sends it and shows it. */
+/** A run's request as the console sends it and shows it, the first one to paste, and the addresses of the forms that make one. */
 import type { api } from "../data/api.ts"
 import { exactDollars, microsOf } from "../data/money.ts"
 
@@ -20,3 +20,19 @@ export const nameOf = ({ capability, provider, endpoint }: RunBody): string =>
 /** The words of the button that runs it. */
 export const runWord = (hold: string): string =>
   microsOf(hold) === 0n ? "Run, free of charge" : `Run for at most ${exactDollars(hold)}`
+
+/** Addresses of the catalog's pages. */
+export const capabilityPage = (capability: string): string => `/catalog/${encodeURIComponent(capability)}`
+
+/** An endpoint's path follows the provider as it is. The method is needed where a path has several. */
+export const endpointPage = (provider: string, endpoint: string, method: string): string => {
+  const path = encodeURI(endpoint.replace(/^\//, "")).replaceAll("?", "%3F").replaceAll("#", "%23")
+  return `/catalog/${encodeURIComponent(provider)}/${path}?method=${method}`
+}
+
+/** The first request that somebody sends, to paste. */
+export const runCommand = (address: string) => `curl -s ${address}/v1/run \\
+  -H "Authorization: Bearer $RUNGATE_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"capability": "email.find", "input": {
+    "full_name": "Ada Lovelace", "company_domain": "example.com"}}'`

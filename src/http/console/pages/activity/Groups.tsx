@@ -2,7 +2,7 @@
 import { useMemo } from "react"
 import type { Search } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
-import { useKeyNames } from "../../data/apiKeys.ts"
+import { useKeyNames } from "../../data/lists.ts"
 import { refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"

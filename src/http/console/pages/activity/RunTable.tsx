@@ -7,10 +7,9 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { memo, type MouseEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { useGo, usePreload } from "../../data/address.ts"
-import { useKeyNames } from "../../data/apiKeys.ts"
-import { useNow } from "../../data/clock.ts"
+import { useKeyNames } from "../../data/lists.ts"
+import { duration, exactly, inShort, useNow } from "../../data/time.ts"
 import { useKeys } from "../../data/keys.ts"
-import { duration, exactly, inShort } from "../../data/time.ts"
 import { Money, Status } from "../../parts/Values.tsx"
 import type { RunRow } from "./rows.ts"
 

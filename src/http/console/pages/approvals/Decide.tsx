@@ -1,6 +1,9 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
-import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
+import { useMay } from "../../data/session.ts"
+import { Panel } from "../../parts/Page.tsx"
+import { Time } from "../../parts/Values.tsx"
 
 export type Approval = AnswerOf<"approvals", "list">["items"][number]
 
@@ -27,5 +30,22 @@ export const Decide = ({ approval: { run_id, digest, hold, providers } }: { read
       </ConfirmAction>
       <ActionButton action={deny}>Deny</ActionButton>
     </div>
+  )
+}
+
+/** On the page of a run that waits for a member's yes: for whom, until when, and the buttons. */
+export const Waits = ({ run }: { readonly run: AnswerOf<"runs", "get"> }) => {
+  const may = useMay("approvals.approve")
+  const { run_id, approval } = run
+  const query = useRead(["approvals", run_id], () => api.approvals.get({ params: { run_id } }))
+  if (approval === undefined) return null
+  return (
+    <Panel title="Waits for an approval">
+      <p className="mb-3">
+        The rule “{approval.rule}” asks for the yes of {approval.role === "member" ? "a member" : `an ${approval.role}`}{" "}
+        until <Time at={approval.expires_at} />. No provider is called before.
+      </p>
+      {may && query.data !== undefined && <Decide approval={query.data} />}
+    </Panel>
   )
 }

@@ -2,9 +2,8 @@
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Allowed, Empty, PageHead, TextLink } from "../../parts/Page.tsx"
-import { FilterSelect, Period } from "../../lists/Filters.tsx"
+import { FilterSelect, Period, SearchBox } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { SearchBox } from "../../lists/SearchBox.tsx"
 import { entryColumns } from "./Changes.tsx"
 
 /** First parts of actions, which the API takes as a filter. */

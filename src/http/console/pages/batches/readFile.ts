@@ -1,4 +1,4 @@
-/** Reads a CSV that somebody chose, as the service and the command `rungate batch` read it. */
+/** Reads a CSV that somebody chose, as the service and the command `rungate batch` read it, and keeps those that were started. */
 import { readCsv } from "../../../client/Csv.ts"
 
 /** Limits of one batch. */
@@ -65,3 +65,10 @@ export const sheetOf = (name: string, bytes: Uint8Array): Read => {
   if (header.length > columnsMax) return { problem: `${name} has more than ${columnsMax} columns.` }
   return { sheet: { name, text, header, rows, notes: notesOf(header, rows, isGuess) } }
 }
+
+const files = new Map<string, Sheet>()
+
+export const keepFile = (batch_id: string, sheet: Sheet): void => {
+  files.set(batch_id, sheet)
+}
+export const keptFile = (batch_id: string): Sheet | null => files.get(batch_id) ?? null

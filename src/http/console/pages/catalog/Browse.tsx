@@ -1,13 +1,12 @@
 /** The catalog without a search: all capabilities, or what one provider has. */
-import { useCapabilities } from "../../data/capabilities.ts"
+import { useCapabilities } from "../../data/lists.ts"
 import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { Empty, Loaded, OutLink, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
-import { capabilityPage, endpointPage } from "../../running/paths.ts"
-import { HealthBadge, healthSentence } from "./Health.tsx"
-import { CostWords, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
+import { capabilityPage, endpointPage } from "../../running/request.ts"
+import { CostWords, HealthBadge, healthSentence, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
 import { useEndpoints, useProviders } from "./useCatalog.ts"
 
 type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]

@@ -7,9 +7,8 @@ import { Empty, Loaded, Page, RowLink, Skeleton, TextLink } from "../../parts/Pa
 import { DataTable } from "../../parts/Table.tsx"
 import { Json, type Tab } from "../run/Tabs.tsx"
 import { About } from "./About.tsx"
-import { HealthBadge } from "./Health.tsx"
-import { TryFrom } from "./Initial.tsx"
-import { PriceFrom, PricingWords } from "./prices.tsx"
+import { HealthBadge, PriceFrom, PricingWords } from "./prices.tsx"
+import { TryFrom } from "./TryIt.tsx"
 import { type InspectedCapability, isCapability } from "./requestParts.ts"
 
 const columns = columnsOf("InspectedOffer", {

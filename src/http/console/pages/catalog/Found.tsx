@@ -1,9 +1,8 @@
 /** What the search found, best match first: capabilities, and endpoints of providers. */
 import { ButtonLink, Empty, Loaded, Skeleton } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { capabilityPage, endpointPage } from "../../running/paths.ts"
-import { HealthBadge } from "./Health.tsx"
-import { CostWords, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
+import { capabilityPage, endpointPage } from "../../running/request.ts"
+import { CostWords, HealthBadge, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
 import type { FoundItem, useSearch, Wanted } from "./useCatalog.ts"
 
 const pageOf = (item: FoundItem) =>

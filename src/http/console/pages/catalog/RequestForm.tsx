@@ -1,10 +1,9 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
-import { Disclosure } from "../../forms/Disclosure.tsx"
+import { Disclosure, SchemaForm } from "../../forms/SchemaForm.tsx"
 import { meaningOf } from "../../forms/draft.ts"
 import { OwnForm, type Wording } from "../../forms/Inputs.tsx"
 import { labelWords } from "../../forms/providerText.ts"
 import { choicesOf } from "../../forms/schema.ts"
-import { SchemaForm } from "../../forms/SchemaForm.tsx"
 import { Button } from "../../parts/Page.tsx"
 import { TextArea } from "../../parts/Field.tsx"
 import { type Inspected, isCapability, type Part } from "./requestParts.ts"

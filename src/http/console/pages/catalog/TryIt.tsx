@@ -1,21 +1,23 @@
 /** Tries a capability or an endpoint: a form made from its schema, what it would cost, a button that says so, and the result below. */
 import { type FormEvent, useEffect, useRef, useState } from "react"
+import { useFilters } from "../../data/address.ts"
+import { api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
-import { Allowed, Button, Panel } from "../../parts/Page.tsx"
-import { announce } from "../../parts/Announcer.tsx"
 import type { Draft } from "../../forms/draft.ts"
-import { toClipboard } from "../../parts/Values.tsx"
+import { announce } from "../../parts/Announcer.tsx"
 import { detailsOf, FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
-import { commandsOf } from "../../running/commands.ts"
+import { Allowed, Button, Panel, Skeleton } from "../../parts/Page.tsx"
+import { toClipboard } from "../../parts/Values.tsx"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
+import { commandsOf } from "../../running/commands.ts"
 import { runWord, withCap } from "../../running/request.ts"
 import { useQuote } from "../../running/useQuote.ts"
 import { useStart } from "../../running/useStart.ts"
 import { Outcome } from "./Outcome.tsx"
 import { RequestForm } from "./RequestForm.tsx"
-import { exampleOf, type Inspected, type Values } from "./requestParts.ts"
-import { useForm } from "./useForm.ts"
+import { exampleOf, type Inspected, type Values, valuesOf } from "./requestParts.ts"
+import { optionsFrom, useForm } from "./useForm.ts"
 
 /** The quote, or what is missing for one. */
 const Price = ({
@@ -45,7 +47,7 @@ interface TryItProps {
   readonly options: Draft
 }
 
-export const TryIt = ({ inspected, initial, options }: TryItProps) => {
+const TryIt = ({ inspected, initial, options }: TryItProps) => {
   const form = useForm(inspected, initial, options)
   const [run_id, setRun] = useState<string | null>(null)
   const [isPressed, setPressed] = useState(false)
@@ -122,5 +124,36 @@ export const TryIt = ({ inspected, initial, options }: TryItProps) => {
         {run_id !== null && error === null && start.error === null && <Outcome key={run_id} run_id={run_id} />}
       </div>
     </Panel>
+  )
+}
+
+const useEarlier = (run_id: string) =>
+  useRead(["run", run_id, "request"], async () => (await api.runs.details({ params: { run_id } })).request, {
+    enabled: run_id !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false
+  })
+
+export const TryFrom = ({ inspected }: { readonly inspected: Inspected }) => {
+  const [{ from = "" }] = useFilters()
+  const earlier = useEarlier(from)
+  if (from !== "" && earlier.isPending) return <Skeleton lines={6} height={24} />
+  return (
+    <>
+      {from !== "" && earlier.data !== null && earlier.data !== undefined && (
+        <p className="mb-3 text-muted">The form has the request of the run {from}. Change what you like.</p>
+      )}
+      {earlier.error !== null && (
+        <p role="alert" className="mb-3 text-red">
+          The request of the run {from} can't be read: {earlier.error.message}
+        </p>
+      )}
+      <TryIt
+        key={from}
+        inspected={inspected}
+        initial={valuesOf(earlier.data ?? null)}
+        options={optionsFrom(earlier.data)}
+      />
+    </>
   )
 }

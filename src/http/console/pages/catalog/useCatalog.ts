@@ -1,7 +1,7 @@
 /** Searches and lists of the catalog. It changes with imports only, so answers stay fresh for minutes. */
 import { keepPreviousData } from "@tanstack/react-query"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { catalogStaleMillis } from "../../data/capabilities.ts"
+import { catalogStaleMillis } from "../../data/lists.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { useRested } from "../../running/useQuote.ts"
 

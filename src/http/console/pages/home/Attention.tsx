@@ -2,9 +2,8 @@
 import { TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import { api, useRead } from "../../data/api.ts"
-import { present } from "../../data/clock.ts"
+import { present, utcDay } from "../../data/time.ts"
 import { exactDollars, isLess } from "../../data/money.ts"
-import { utcDay } from "../../data/time.ts"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { Panel, TextLink } from "../../parts/Page.tsx"
 

@@ -1,19 +1,66 @@
 /** The first steps as a checklist: an API key, money, a first run, each with a command to paste. It goes away when all are done. */
 import { Circle, CircleCheck } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { api, useRead } from "../../data/api.ts"
-import { useApiKeys } from "../../data/apiKeys.ts"
+import { firstRun } from "../../../client/Shell.ts"
+import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { api, queries, useRead } from "../../data/api.ts"
+import { useApiKeys } from "../../data/lists.ts"
 import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
-import { useService } from "../../data/session.ts"
+import { useMay, useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
-import { runCommand } from "../../running/firstRequest.ts"
-import { firstRun } from "../../../client/Shell.ts"
+import { Field } from "../../parts/Field.tsx"
+import { Button, Denied, Panel, TextLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
-import { Panel, TextLink } from "../../parts/Page.tsx"
-import { CreateKey } from "./CreateKey.tsx"
+import { runCommand } from "../../running/request.ts"
 import { useLatest } from "./Latest.tsx"
 import { TopUp } from "./TopUp.tsx"
+
+/** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
+const CreateKey = ({
+  environment,
+  primary,
+  onShown
+}: {
+  readonly environment: "test" | "live"
+  readonly primary: boolean
+  /** Whether the key is on the page, which must stay until somebody has stored it. */
+  readonly onShown: (isShown: boolean) => void
+}) => {
+  const may = useMay("keys.create")
+  const create = useAction(
+    (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
+    { after: () => onShown(true) }
+  )
+  if (!may) return <Denied operation="keys.create" />
+  if (create.data !== undefined)
+    return (
+      <>
+        <p>This is the key. It is shown only now: store it where secrets belong.</p>
+        <CodeBlock label="the API key" text={create.data.api_key} />
+        <Button
+          onClick={() => {
+            onShown(false)
+            void queries.invalidateQueries({ queryKey: ["keys"] })
+          }}
+        >
+          I have stored the key
+        </Button>
+      </>
+    )
+  return (
+    <ActionForm action={create} submit="Create the key" look={primary ? "primary" : "plain"} inline>
+      <Field
+        label="Name of the key"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue="first key"
+        className="w-full max-w-60"
+      />
+    </ActionForm>
+  )
+}
 
 const Step = ({
   done,

@@ -1,9 +1,8 @@
 /** Runs and spending by day, from the first day that has any. */
 import { useMemo } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { present } from "../../data/clock.ts"
+import { present, zoneDay } from "../../data/time.ts"
 import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
-import { zoneDay } from "../../data/time.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { counted } from "../../data/words.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"

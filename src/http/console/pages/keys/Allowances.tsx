@@ -1,14 +1,16 @@
-/** Allowances: what each has spent, holds and has left, when it ends, and who gave it. */
+/** Allowances, as a list and on the page of their key: what each has spent, holds and has left, who gave it, and revoking it. */
 import { scopeWords } from "../../../client/Words.ts"
+import { ConfirmAction } from "../../actions/Actions.tsx"
+import { api } from "../../data/api.ts"
+import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { Meter } from "../../forms/Meter.tsx"
-import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { ButtonLink, Empty, Panel } from "../../parts/Page.tsx"
+import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
+import { ButtonLink, Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
-import { KeyLink, KeyName } from "./KeyName.tsx"
-import { RevokeAllowance } from "./RevokeAllowance.tsx"
-import { type Allowance, useAllowances } from "./useAllowances.ts"
+import { KeyLink, KeyName } from "./KeyState.tsx"
+import { type Allowance, useAllowance, useAllowances } from "./keys.ts"
 
 export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) => (
   <div className="space-y-1">
@@ -59,6 +61,79 @@ export const Allowances = ({
           </Empty>
         }
       />
+    </Panel>
+  )
+}
+
+const Returns = ({ listed }: { readonly listed: Allowance }) => {
+  // It may have spent more since the page was read.
+  const { parent_id, held, available } = useAllowance(listed.id, { placeholderData: listed }).data ?? listed
+  const inUse = (microsOf(held) ?? 0n) - (microsOf(available) ?? 0n)
+  return (
+    <p>
+      <Money amount={available} /> returns at once to{" "}
+      {parent_id === null ? "the wallet" : "what the key that gave it may spend"}.
+      {inUse > 0n && (
+        <>
+          {" "}
+          Its open runs and the allowances under it hold <Money amount={amountOf(inUse)} /> more. What they do not cost
+          returns when they end.
+        </>
+      )}
+    </p>
+  )
+}
+
+export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }) => (
+  <ConfirmAction
+    send={() => api.allowances.revoke({ params: { allowance_id: allowance.id } })}
+    says={({ spent, amount }) =>
+      `The allowance is revoked. It spent ${exactDollars(spent)} of ${exactDollars(amount)}.`
+    }
+    changes={["keys", "wallet"]}
+    word="Revoke"
+    label={`Revoke the allowance ${allowance.name}`}
+    title={`Revoke ${allowance.display}?`}
+    confirm="Revoke the allowance"
+    cancel="Keep it"
+  >
+    <Returns listed={allowance} />
+    <p>
+      Calls with <span className="break-words font-medium">{allowance.name}</span> fail at once, and so do those of
+      allowances under it. It can't be undone. Runs that have started go on.
+    </p>
+  </ConfirmAction>
+)
+
+/** The money of an allowance, on the page of its key. */
+export const AllowancePanel = ({
+  allowance_id,
+  may
+}: {
+  readonly allowance_id: string
+  /** Whether the person may revoke allowances. */
+  readonly may: boolean
+}) => {
+  const query = useAllowance(allowance_id)
+  return (
+    <Panel title="Allowance">
+      <Loaded query={query} skeleton={<Skeleton lines={4} />}>
+        {(allowance) => (
+          <div className="space-y-4">
+            <Spent {...allowance} />
+            <NounFacts
+              noun="Allowance"
+              one={allowance}
+              only={["held", "available", "parent_id"]}
+              cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
+            />
+            <p className="text-muted">
+              An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
+            </p>
+            {may && allowance.status === "active" && <RevokeAllowance allowance={allowance} />}
+          </div>
+        )}
+      </Loaded>
     </Panel>
   )
 }

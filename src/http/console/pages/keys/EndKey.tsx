@@ -5,7 +5,7 @@ import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { isChangeable } from "./KeyState.tsx"
-import type { ApiKey } from "./useKeys.ts"
+import type { ApiKey } from "./keys.ts"
 
 export interface NewKey {
   readonly id: string

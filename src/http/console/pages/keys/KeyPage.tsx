@@ -10,12 +10,11 @@ import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
 import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
-import { AllowancePanel } from "./AllowancePanel.tsx"
+import { AllowancePanel } from "./Allowances.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
-import { KeyLink } from "./KeyName.tsx"
-import { BudgetBar, isChangeable, isUsable, KeyState } from "./KeyState.tsx"
+import { BudgetBar, isChangeable, isUsable, KeyLink, KeyState } from "./KeyState.tsx"
 import { firstRules, useRuleWords } from "./ruleWords.ts"
-import { type ApiKey, useKey } from "./useKeys.ts"
+import { type ApiKey, useKey } from "./keys.ts"
 
 const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   <Panel title="The key">

@@ -1,9 +1,10 @@
-/** What a key is now in a word, and what of its budget is spent. */
+/** A key's name, its state in a word, and what of its budget is spent. */
 import { hasExpired, keyState } from "../../../client/Words.ts"
-import { present } from "../../data/clock.ts"
+import { present } from "../../data/time.ts"
 import { Meter } from "../../forms/Meter.tsx"
+import { RowLink, TextLink } from "../../parts/Page.tsx"
 import { Badge, Money, Time, type Tone } from "../../parts/Values.tsx"
-import type { ApiKey } from "./useKeys.ts"
+import type { ApiKey } from "./keys.ts"
 
 /** The host of a connected agent renews an expired key. */
 export const isUsable = (key: ApiKey): boolean => !key.revoked && (!hasExpired(key, present()) || key.connected)
@@ -46,3 +47,27 @@ export const BudgetBar = ({
     </div>
   )
 }
+
+/** An id of a key, which leads to its page. */
+export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?: string }) => (
+  <TextLink to={`/settings/keys/${id}`} className="break-words">
+    {name}
+  </TextLink>
+)
+
+export const KeyName = ({
+  id,
+  name,
+  display
+}: {
+  readonly id: string
+  readonly name: string
+  readonly display: string
+}) => (
+  <>
+    <RowLink to={`/settings/keys/${id}`} className="break-words">
+      {name}
+    </RowLink>
+    <code className="block font-mono text-muted">{display}</code>
+  </>
+)

@@ -8,8 +8,7 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { ButtonLink, Empty, PageHead } from "../../parts/Page.tsx"
 import { Allowances } from "./Allowances.tsx"
-import { KeyName } from "./KeyName.tsx"
-import { BudgetBar, isUsable, KeyState } from "./KeyState.tsx"
+import { BudgetBar, isUsable, KeyName, KeyState } from "./KeyState.tsx"
 
 const columns = columnsOf("ApiKey", {
   name: (key) => <KeyName {...key} />,

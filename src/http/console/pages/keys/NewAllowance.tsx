@@ -2,7 +2,7 @@
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { present } from "../../data/clock.ts"
+import { present } from "../../data/time.ts"
 import { Allowed, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"

@@ -1,6 +1,6 @@
 /** The words of the rules of a key, and of an allowance. An empty field means that there is no such rule. */
 import type { Wording } from "../../forms/Inputs.tsx"
-import { useScopeNames } from "./useKeys.ts"
+import { useScopeNames } from "./keys.ts"
 
 export const ruleWords = {
   name: { hint: "Says who uses it, such as the name of an agent." },

@@ -4,9 +4,7 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
 import { Button, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
-import { Ask } from "./Ask.tsx"
-import { SmallTable } from "./SmallTable.tsx"
-import { Verdict } from "./Verdict.tsx"
+import { Ask, SmallTable, Verdict } from "./parts.tsx"
 
 type BooksAudit = AnswerOf<"operatorBooks", "audit">
 

@@ -8,7 +8,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
 import { Loaded, Page, Panel } from "../../parts/Page.tsx"
-import { SmallTable } from "./SmallTable.tsx"
+import { SmallTable } from "./parts.tsx"
 
 const refreshMillis = 15_000
 

@@ -7,7 +7,7 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock, Time } from "../../parts/Values.tsx"
 import { EmailField } from "../../parts/Field.tsx"
 import { Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
-import { SmallTable } from "./SmallTable.tsx"
+import { SmallTable } from "./parts.tsx"
 
 const Invite = () => {
   const isClosed = useService().data?.sign_up === "closed"

@@ -5,7 +5,7 @@ import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Loaded, Panel } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
-import { SmallTable } from "./SmallTable.tsx"
+import { SmallTable } from "./parts.tsx"
 
 const daysDefault = "30"
 export const spans: ReadonlyArray<readonly [string, string]> = [

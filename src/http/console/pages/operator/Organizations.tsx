@@ -3,7 +3,7 @@ import { type AnswerOf, api } from "../../data/api.ts"
 import { setOnly, useFilters } from "../../data/address.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { SearchBox } from "../../lists/SearchBox.tsx"
+import { SearchBox } from "../../lists/Filters.tsx"
 import { Empty, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 

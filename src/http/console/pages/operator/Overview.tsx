@@ -8,7 +8,7 @@ import { Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.ts
 import { Money, statusWord, Time } from "../../parts/Values.tsx"
 import { spans } from "./Margins.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
-import { Verdict } from "./Verdict.tsx"
+import { Verdict } from "./parts.tsx"
 
 const providersMillis = 15_000
 /** The service reads all runs of the time, and keeps the sums for as long as that takes it. */

@@ -5,9 +5,7 @@ import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { Empty, Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
-import { paymentCells } from "./paymentCells.tsx"
-import { SmallTable } from "./SmallTable.tsx"
-import { Verdict } from "./Verdict.tsx"
+import { paymentCells, SmallTable, Verdict } from "./parts.tsx"
 
 type Payment = AnswerOf<"operatorPayments", "list">["items"][number]
 

@@ -4,10 +4,9 @@ import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import { CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
-import { HealthBadge } from "../catalog/Health.tsx"
+import { HealthBadge } from "../catalog/prices.tsx"
 import { Losses, Margins } from "./Margins.tsx"
-import { SmallTable, TablePanel } from "./SmallTable.tsx"
-import { Verdict } from "./Verdict.tsx"
+import { SmallTable, TablePanel, Verdict } from "./parts.tsx"
 
 type State = AnswerOf<"operatorProviders", "list">
 type Provider = State["providers"][number]

@@ -5,8 +5,7 @@ import { Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
 import { Result } from "./Result.tsx"
 import { Json } from "./Tabs.tsx"
-import type { Details, useDetails } from "./useDetails.ts"
-import type { Run } from "./useRun.ts"
+import type { Details, Run, useDetails } from "./useRun.ts"
 
 const Named = ({ title, value }: { readonly title: string; readonly value: unknown }) =>
   value === undefined || value === null ? null : (

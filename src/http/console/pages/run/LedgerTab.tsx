@@ -3,7 +3,7 @@ import { wordOf } from "../../lists/nouns.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import type { Details, useDetails } from "./useDetails.ts"
+import type { Details, useDetails } from "./useRun.ts"
 
 type Entry = Details["ledger"][number]
 

@@ -3,8 +3,7 @@ import { ChevronRight } from "lucide-react"
 import { isLess, microsOf, shareOf } from "../../data/money.ts"
 import { Panel, TextLink } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
-import type { Details } from "./useDetails.ts"
-import type { Run } from "./useRun.ts"
+import type { Details, Run } from "./useRun.ts"
 
 const looks = {
   quoted: "border border-dashed border-line-strong",

@@ -5,12 +5,19 @@ import { useMay } from "../../data/session.ts"
 import { Button, ButtonLink } from "../../parts/Page.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
-import { capabilityPage, endpointPage } from "../../running/paths.ts"
+import {
+  capabilityPage,
+  endpointPage,
+  isRunBody,
+  nameOf,
+  type RunBody,
+  runWord,
+  withCap
+} from "../../running/request.ts"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
-import { isRunBody, nameOf, type RunBody, runWord, withCap } from "../../running/request.ts"
 import { useQuote } from "../../running/useQuote.ts"
 import { useStart } from "../../running/useStart.ts"
-import type { Details } from "./useDetails.ts"
+import type { Details } from "./useRun.ts"
 
 /** The form of the capability or endpoint, with the request of this run. */
 const formOf = ({ capability, provider, endpoint, method }: RunBody, run_id: string) =>

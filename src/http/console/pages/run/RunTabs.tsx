@@ -6,8 +6,7 @@ import { EventsTab } from "./EventsTab.tsx"
 import { LedgerTab } from "./LedgerTab.tsx"
 import { ReceiptTab } from "./ReceiptTab.tsx"
 import { Tabs } from "./Tabs.tsx"
-import type { useDetails } from "./useDetails.ts"
-import type { Run } from "./useRun.ts"
+import type { Run, useDetails } from "./useRun.ts"
 
 const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
 type Name = (typeof names)[number]

@@ -2,8 +2,7 @@
 import { Failed, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { OfferTable } from "../../running/offers.tsx"
-import type { useDetails } from "./useDetails.ts"
-import type { Run } from "./useRun.ts"
+import type { Run, useDetails } from "./useRun.ts"
 
 const routings: Readonly<Record<string, string>> = {
   auto: "",

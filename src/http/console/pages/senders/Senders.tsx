@@ -1,12 +1,55 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { ActionButton, ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
-import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
-import { SenderPanel } from "./SenderPanel.tsx"
+import { NounFacts, wordOf } from "../../lists/nouns.tsx"
+import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
+import { State } from "../../parts/Values.tsx"
+
+type Sender = AnswerOf<"senders", "list">["items"][number]
+
+const Remove = ({ sender: { id, domain } }: { readonly sender: Sender }) => (
+  <ConfirmAction
+    send={() => api.senders.remove({ params: { sender_id: id } })}
+    says={`${domain} is removed.`}
+    changes={["senders"]}
+    word="Remove the domain"
+    title={`Remove ${domain}?`}
+    cancel="Keep it"
+  >
+    <p>Runs that send from its addresses are refused at once. Adding it again needs a new DNS record.</p>
+  </ConfirmAction>
+)
+
+const Verify = ({ sender }: { readonly sender: Sender }) => {
+  const verify = useAction(() => api.senders.verify({ params: { sender_id: sender.id } }), {
+    says: `${sender.domain} is verified.`,
+    changes: ["senders"]
+  })
+  return <ActionButton action={verify}>Verify the DNS record</ActionButton>
+}
+
+const SenderPanel = ({ sender, may }: { readonly sender: Sender; readonly may: boolean }) => (
+  <Panel
+    title={sender.domain}
+    className="break-words"
+    actions={<State state={sender.status} word={wordOf("Sender", "status", sender.status)} />}
+  >
+    <NounFacts noun="Sender" one={sender} />
+    {sender.sandbox === true && (
+      <p className="mt-3 text-muted">In the sandbox verification succeeds without a DNS look-up.</p>
+    )}
+    {may && (
+      <div className="mt-4 flex flex-wrap items-start gap-2">
+        {sender.status === "pending" && <Verify sender={sender} />}
+        <Remove sender={sender} />
+      </div>
+    )}
+  </Panel>
+)
 
 const form = payloadForm("senders", "add")
 const words = {
@@ -53,3 +96,5 @@ const Senders = () => {
 }
 
 export default Senders
+
+/** One domain: its DNS record, and whether the service found it. */

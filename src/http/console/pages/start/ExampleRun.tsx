@@ -1,5 +1,5 @@
 /** A run as a picture for people who are signed out: the request, which provider delivered, and what became of the money. */
-import { runCommand } from "../../running/firstRequest.ts"
+import { runCommand } from "../../running/request.ts"
 import { CodeBlock, Money, Status } from "../../parts/Values.tsx"
 
 /** As the sandbox runs the command above it. */

@@ -1,9 +1,8 @@
 /** Charges by day: one line for each of the dearest values of the first group, and one for all other values together. */
 import { useMemo } from "react"
 import { api, useRead } from "../../data/api.ts"
-import { present } from "../../data/clock.ts"
+import { present, utcDay, zoneDay } from "../../data/time.ts"
 import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
-import { utcDay, zoneDay } from "../../data/time.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"

@@ -8,7 +8,7 @@ import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { Empty, Panel, TextLink } from "../../parts/Page.tsx"
-import type { Delivery, Endpoint } from "./endpoints.ts"
+import type { Delivery, Endpoint } from "./endpoints.tsx"
 import { Replay } from "./Replay.tsx"
 
 const statuses = ["pending", "delivered", "failed"] as const

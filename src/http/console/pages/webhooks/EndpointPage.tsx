@@ -10,8 +10,7 @@ import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { Id, Time } from "../../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
-import { type Endpoint, fieldWords, useEndpoint } from "./endpoints.ts"
-import { EndpointState, Trouble } from "./EndpointState.tsx"
+import { type Endpoint, EndpointState, fieldWords, Trouble, useEndpoint } from "./endpoints.tsx"
 import { RemoveEndpoint, RotateSecret } from "./SecretAndRemoval.tsx"
 
 const form = payloadForm("webhooks", "change", ["status"])

@@ -6,7 +6,7 @@ import { Allowed, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
-import { fieldWords } from "./endpoints.ts"
+import { fieldWords } from "./endpoints.tsx"
 
 const form = payloadForm("webhooks", "create")
 

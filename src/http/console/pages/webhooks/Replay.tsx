@@ -2,7 +2,7 @@
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { Field, Select } from "../../parts/Field.tsx"
-import type { Endpoint } from "./endpoints.ts"
+import type { Endpoint } from "./endpoints.tsx"
 
 /** A local time of the form as UTC. A text that is no time stays, and the service refuses it by its field. */
 const utcOf = (local: string): string => {

@@ -3,7 +3,7 @@ import { ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
-import type { Endpoint } from "./endpoints.ts"
+import type { Endpoint } from "./endpoints.tsx"
 
 /** Seconds for which webhooks are signed with both secrets. */
 const graces: ReadonlyArray<readonly [string, string]> = [

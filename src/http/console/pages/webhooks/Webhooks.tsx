@@ -3,8 +3,7 @@ import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { ButtonLink, Empty, Loaded, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
-import { useEndpoints } from "./endpoints.ts"
-import { EndpointState } from "./EndpointState.tsx"
+import { EndpointState, useEndpoints } from "./endpoints.tsx"
 
 const columns = columnsOf("WebhookEndpoint", {
   url: ({ id, url }) => (

@@ -1,7 +1,7 @@
 /** A new batch: a file, what to run for each of its rows, a preview, the price, and the button. */
 import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
-import { catalogStaleMillis, useCapabilities } from "../../../data/capabilities.ts"
+import { catalogStaleMillis, useCapabilities } from "../../../data/lists.ts"
 import { Select } from "../../../parts/Field.tsx"
 import { Failed, Loaded, Page, Panel, TextLink } from "../../../parts/Page.tsx"
 import type { Sheet } from "../readFile.ts"

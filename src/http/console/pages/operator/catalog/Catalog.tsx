@@ -5,8 +5,7 @@ import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
 import { CodeBlock } from "../../../parts/Values.tsx"
 import { Field, TextArea } from "../../../parts/Field.tsx"
 import { Page, Panel } from "../../../parts/Page.tsx"
-import { Ask } from "../Ask.tsx"
-import { Verdict } from "../Verdict.tsx"
+import { Ask, Verdict } from "../parts.tsx"
 import { Diff } from "./Diff.tsx"
 
 type Compared = AnswerOf<"operatorCatalog", "import">

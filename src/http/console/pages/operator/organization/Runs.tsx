@@ -7,7 +7,7 @@ import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { Money, Status, Time } from "../../../parts/Values.tsx"
-import { SmallTable } from "../SmallTable.tsx"
+import { SmallTable } from "../parts.tsx"
 
 type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
 

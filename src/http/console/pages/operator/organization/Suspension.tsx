@@ -2,8 +2,7 @@
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"
-import { Ask } from "../Ask.tsx"
-import { Verdict } from "../Verdict.tsx"
+import { Ask, Verdict } from "../parts.tsx"
 
 type Detail = AnswerOf<"operatorOrganizations", "get">
 

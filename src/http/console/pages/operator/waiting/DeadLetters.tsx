@@ -3,7 +3,7 @@ import { type AnswerOf, api } from "../../../data/api.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
 import { Panel, TextLink } from "../../../parts/Page.tsx"
-import { Ask } from "../Ask.tsx"
+import { Ask } from "../parts.tsx"
 import { Entry } from "./Entry.tsx"
 
 type Letter = AnswerOf<"operatorQueues", "deadLetters">["items"][number]

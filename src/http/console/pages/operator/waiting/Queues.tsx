@@ -1,7 +1,7 @@
 /** Queues and lanes: what waits for how long, and the commands that failed too often, with why and a retry. */
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Loaded, Page, Panel, Skeleton } from "../../../parts/Page.tsx"
-import { SmallTable, TablePanel } from "../SmallTable.tsx"
+import { SmallTable, TablePanel } from "../parts.tsx"
 import { type QueuesState, secondsText, useQueues } from "../useQueues.ts"
 import { DeadLetters } from "./DeadLetters.tsx"
 

@@ -1,7 +1,7 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { ConfirmAction, textIn } from "../../../actions/Actions.tsx"
-import { present } from "../../../data/clock.ts"
+import { present } from "../../../data/time.ts"
 import { useMay } from "../../../data/session.ts"
 import { wordOf } from "../../../lists/nouns.tsx"
 import { Field } from "../../../parts/Field.tsx"

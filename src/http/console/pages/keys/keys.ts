@@ -1,6 +1,7 @@
-/** API keys, and the names that a scope may list. */
+/** API keys, allowances, and the names that a scope may list. */
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { useCapabilities } from "../../data/capabilities.ts"
+import { useCapabilities } from "../../data/lists.ts"
+import { usePaged } from "../../lists/PagedList.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 
 export type ApiKey = AnswerOf<"keys", "get">
@@ -23,3 +24,12 @@ export const useScopeNames = () => {
     refetch: () => Promise.all([capabilities.refetch(), providers.refetch()])
   }
 }
+
+/** Allowances of the organization, newest first. */
+export type Allowance = AnswerOf<"allowances", "get">
+
+export const useAllowance = (allowance_id: string, options: { readonly placeholderData?: Allowance } = {}) =>
+  useRead(["keys", "allowance", allowance_id], () => api.allowances.get({ params: { allowance_id } }), options)
+
+export const useAllowances = () =>
+  usePaged(["keys", "allowances"], (from) => api.allowances.list({ query: from }), { pageSize: 100 })

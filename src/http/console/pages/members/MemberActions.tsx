@@ -1,0 +1,85 @@
+/** Changes a member's role, removes a member, and leaves the organization, each after a question. */
+import { useState } from "react"
+import { ActionDialog, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { api } from "../../data/api.ts"
+import { sessionChanged, useSession } from "../../data/session.ts"
+import { Checkbox } from "../../forms/Checkbox.tsx"
+import { Select } from "../../parts/Field.tsx"
+import { keysDone, keysOfRole, type Member, type Role, roleOf, roleWords } from "./roles.ts"
+
+const article = (role: Role) => (role === "admin" || role === "owner" ? "an" : "a")
+
+export const RoleOf = ({ member }: { readonly member: Member }) => {
+  const [wanted, setWanted] = useState<Role | null>(null)
+  const change = useAction(
+    () => api.members.setRole({ params: { member_id: member.id }, payload: { role: wanted ?? member.role } }),
+    {
+      says: ({ email, role, keys = [] }) => `${email} is ${article(role)} ${role} now.${keysDone(keys)}`,
+      // The person may have changed the own role.
+      changes: ["members", "keys", "session"]
+    }
+  )
+  const next = wanted ?? member.role
+  return (
+    <>
+      <Select
+        label={`Role of ${member.email}`}
+        hideLabel
+        value={member.role}
+        onChange={(event) => setWanted(roleOf(event.target.value))}
+        options={roleWords.map(([role]) => [role, role])}
+        className="w-28"
+      />
+      <ActionDialog
+        open={wanted !== null}
+        onClose={() => setWanted(null)}
+        action={change}
+        title={`Make ${member.email} ${article(next)} ${next}?`}
+        confirm={`Make ${article(next)} ${next}`}
+      >
+        <p>
+          The role counts from the next request. The role {next} {roleWords.find(([role]) => role === next)?.[1]}.
+        </p>
+        {keysOfRole(next) !== null && <p>{keysOfRole(next)}</p>}
+      </ActionDialog>
+    </>
+  )
+}
+
+/** Removes a member, or leaves the organization. The keys that the person created are revoked, unless an owner keeps them. */
+export const RemoveMember = ({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) => {
+  const isOwner = useSession()?.role === "owner"
+  return (
+    <ConfirmAction
+      send={(form) =>
+        api.members.remove({
+          params: { member_id: member.id },
+          query: { keep_keys: textIn(form, "keep_keys") === "" ? "false" : "true" }
+        })
+      }
+      says={({ keys }) => (isSelf ? "You have left." : `${member.email} is removed.${keysDone(keys)}`)}
+      // A session ends with the membership.
+      after={() => isSelf && sessionChanged("/sign-in")}
+      changes={isSelf ? [] : ["members", "keys"]}
+      word={isSelf ? "Leave" : "Remove"}
+      label={isSelf ? undefined : `Remove ${member.email}`}
+      title={isSelf ? "Leave this organization?" : `Remove ${member.email}?`}
+      confirm={isSelf ? "Leave the organization" : "Remove the member"}
+    >
+      <p>
+        {isSelf ? "Your sessions here end at once." : "Their sessions in this organization end at once."} Invitations
+        that {isSelf ? "you" : "they"} sent are withdrawn, and apps that {isSelf ? "you" : "they"} connected are cut
+        off. The account itself stays.
+      </p>
+      {isOwner ? (
+        <Checkbox
+          name="keep_keys"
+          label={isSelf ? "Keep the API keys that you created" : "Keep the API keys that they created"}
+          hint="Keys without a scope get one: they start runs and change nothing else. Otherwise the keys are revoked, and calls with them fail at once."
+        />
+      ) : (
+        <p>API keys that you created are revoked, and calls with them fail at once.</p>
+      )}
+    </ConfirmAction>
+  )
+}

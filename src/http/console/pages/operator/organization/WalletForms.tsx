@@ -1,0 +1,115 @@
+/** Changes a wallet after a question: a credit or refund, and the limits of the spend guard, which an operator may raise and remove. */
+import { useState } from "react"
+import { ActionForm, useAction } from "../../../actions/Actions.tsx"
+import { type AnswerOf, api } from "../../../data/api.ts"
+import { exactDollars } from "../../../data/money.ts"
+import { operatorChanged } from "../../../data/operator.ts"
+import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
+import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
+import { Panel } from "../../../parts/Page.tsx"
+import { Money } from "../../../parts/Values.tsx"
+import { auditNote } from "../parts.tsx"
+
+const creditForm = payloadForm("operatorOrganizations", "credit", ["reference"])
+const creditWords = {
+  type: {
+    label: "Kind",
+    options: [
+      ["bonus", "Credit"],
+      ["refund", "Refund"]
+    ]
+  },
+  amount: { label: "Amount in USD" },
+  note: { label: "Reason", hint: "The organization sees it in its ledger." }
+} as const
+
+const newReference = () => `console-${crypto.randomUUID()}`
+
+export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
+  const { org_id, name } = detail
+  // The same one until something is booked, so that a lost answer books nothing twice.
+  const [reference, setReference] = useState(newReference)
+  const credit = useAction(
+    (sent: FormData) =>
+      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payloadIn(sent), reference } }),
+    {
+      says: ({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`,
+      after: () => {
+        setReference(newReference())
+        operatorChanged()
+      }
+    }
+  )
+  const question = (sent: FormData) => {
+    const { type, amount = "0", note } = payloadIn(sent)
+    const title = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
+    return {
+      title: `${title} to ${name}?`,
+      confirm: title,
+      look: "primary" as const,
+      children: (
+        <>
+          <p>
+            The available balance of {name} rises from {exactDollars(detail.available)} by {exactDollars(amount)}. An
+            entry of the ledger can't be removed.
+          </p>
+          <p>Reason: {note}</p>
+          {auditNote}
+        </>
+      )
+    }
+  }
+  return (
+    <Panel title="Credit or refund">
+      <ActionForm key={reference} action={credit} submit="Check the amount…" look="plain" question={question}>
+        <PayloadFields form={creditForm} words={creditWords} initial={{ type: "bonus" }} />
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const guardForm = payloadForm("operatorOrganizations", "setGuard")
+const guardWords = { per_run_limit: { label: "Per run, in USD" }, daily_limit: { label: "Per day, in USD" } }
+const limitWords = (limit: string | null) => (limit === null ? "no limit" : exactDollars(limit))
+
+export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
+  const { org_id, name, guard } = detail
+  const set = useAction(
+    (sent: FormData) => api.operatorOrganizations.setGuard({ params: { org_id }, payload: payloadIn(sent) }),
+    { says: "The limits are set.", after: operatorChanged }
+  )
+  const question = (sent: FormData) => {
+    const { per_run_limit, daily_limit } = { ...guard, ...payloadIn(sent) }
+    return {
+      title: `Change the limits of ${name}?`,
+      confirm: "Change the limits",
+      look: "primary" as const,
+      children: (
+        <>
+          <p>
+            Per run: from {limitWords(guard.per_run_limit)} to {limitWords(per_run_limit)}. Per day: from{" "}
+            {limitWords(guard.daily_limit)} to {limitWords(daily_limit)}.
+          </p>
+          <p>Runs above a limit are blocked at once.</p>
+          {auditNote}
+        </>
+      )
+    }
+  }
+  return (
+    <Panel title="Spend guard">
+      <p className="mb-3 text-muted">
+        <Money amount={guard.spent_today} /> spent today. An empty field is no limit.
+      </p>
+      <ActionForm
+        key={`${guard.per_run_limit} ${guard.daily_limit}`}
+        action={set}
+        submit="Change the limits…"
+        look="plain"
+        question={question}
+      >
+        <PayloadFields form={guardForm} words={guardWords} before={guard} />
+      </ActionForm>
+    </Panel>
+  )
+}

@@ -1,0 +1,69 @@
+/** What pages of the operator share: a short table, a verdict, a change that asks first, and the cells of a payment. */
+import { CircleCheck, TriangleAlert } from "lucide-react"
+import type { ReactNode } from "react"
+import { ConfirmAction, type Confirmation } from "../../actions/Actions.tsx"
+import type { AnswerOf } from "../../data/api.ts"
+import { operatorChanged } from "../../data/operator.ts"
+import { Panel } from "../../parts/Page.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Id } from "../../parts/Values.tsx"
+
+interface SmallTableProps<A> {
+  readonly label: string
+  readonly rows: ReadonlyArray<A>
+  readonly columns: ReadonlyArray<Column<A>>
+  readonly keyOf?: (row: A) => string
+  /** In place of a table without rows. */
+  readonly none: string
+}
+
+/** In place of no rows it has a sentence. Pages of long lists have a `PagedTable`. */
+export const SmallTable = <A,>({ label, none, ...table }: SmallTableProps<A>) => (
+  // The panel around it often has the same name.
+  <DataTable plain label={`${label} (table)`} empty={<p className="text-muted">{none}</p>} {...table} />
+)
+
+/** A panel that has only the table. */
+export const TablePanel = <A,>({ title, ...table }: SmallTableProps<A> & { readonly title: string }) => (
+  <Panel title={title}>
+    <SmallTable {...table} />
+  </Panel>
+)
+
+/** A fact that is good or bad, with an icon and words, so that its colour says nothing alone. */
+export const Verdict = ({ good, children }: { readonly good: boolean; readonly children: ReactNode }) => {
+  const Shape = good ? CircleCheck : TriangleAlert
+  return (
+    <p className={`flex items-start gap-2 ${good ? "text-green" : "text-red"}`}>
+      <Shape size={16} aria-hidden="true" className="mt-0.5 shrink-0" />
+      <span>{children}</span>
+    </p>
+  )
+}
+
+export const auditNote = <p className="text-muted">The audit log keeps it under your name.</p>
+
+/** A change after a question: `children` repeats the object, the amount and the consequence. Then the page is read again. */
+export const Ask = <A,>({ children, after, ...question }: Omit<Confirmation<A>, "changes">) => (
+  <ConfirmAction
+    buttonLook="plain"
+    look="primary"
+    {...question}
+    after={(answer) => {
+      after?.(answer)
+      operatorChanged()
+    }}
+  >
+    {children}
+    {auditNote}
+  </ConfirmAction>
+)
+
+type Payment = AnswerOf<"operatorOrganizations", "get">["payments"][number]
+
+export const paymentCells = {
+  state: ({ state, failure }: Payment) => (failure === null ? state : `${state}: ${failure}`),
+  payment_id: ({ session_id, payment_intent, payment_id }: Payment) => (
+    <Id id={session_id ?? payment_intent ?? payment_id} what="the payment's id" />
+  )
+}
