@@ -3,6 +3,7 @@
  *
  * Texts stay as they were typed, so a number that is being written does not jump. An empty field is left out of the JSON.
  */
+import { isRecord } from "../data/json.ts"
 import type { Field, ObjectField } from "./schema.ts"
 
 /** By kind of field: a text, a list of drafts, or drafts by member. */
@@ -23,9 +24,6 @@ export const membersOf = (draft: Draft | undefined): Readonly<Record<string, Dra
   typeof draft === "object" && !isList(draft) ? draft : {}
 
 export const emptyDraft = ({ kind }: Field): Draft => (kind === "object" ? {} : kind === "list" ? [] : "")
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const plain = (value: unknown): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
@@ -169,11 +167,11 @@ const sorted = (value: unknown): unknown =>
         )
       : value
 
+const same = (one: unknown, other: unknown) => JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+
 /** Whether the form shows all of a JSON value: a value with other members has to be edited as JSON. */
 export const fits = (field: Field, value: unknown): boolean =>
-  JSON.stringify(sorted(meaningOf(field, draftOf(field, value)).value)) === JSON.stringify(sorted(asList(field, value)))
-
-const same = (one: unknown, other: unknown) => JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+  same(meaningOf(field, draftOf(field, value)).value, asList(field, value))
 
 /** What is sent for a member that was emptied, to be refused at its field. Null removes others. */
 const emptied: Readonly<Record<string, unknown>> = { text: "", lines: [] }

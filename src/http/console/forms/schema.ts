@@ -5,6 +5,7 @@
  * every request can be written. The service checks each value; the form only helps.
  */
 
+import { isRecord } from "../data/json.ts"
 import { isCalledRequired, labelWords, plainText } from "./providerText.ts"
 
 type Node = Readonly<Record<string, unknown>>
@@ -56,8 +57,7 @@ interface Whole {
 /** Longer texts get a larger box. */
 const longChars = 1_000
 
-const record = (value: unknown): Node =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
+const record = (value: unknown): Node => (isRecord(value) ? value : {})
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 const texts = (value: unknown): ReadonlyArray<string> => list(value).filter((one) => typeof one === "string")
 const isEmpty = (node: Node) => Object.keys(node).length === 0

@@ -38,50 +38,40 @@ const usePage = () => {
   return allPages().find((one) => one.path === path)
 }
 
+const SignedOutPage = () => (
+  <SignedOut>
+    <Outlet />
+  </SignedOut>
+)
+
 const Around = () => {
   const page = usePage()
-  if (page?.access === "operator") {
-    return (
-      <Suspense fallback={<Skeleton />}>
-        <OperatorFrame>
-          <Outlet />
-        </OperatorFrame>
-      </Suspense>
-    )
-  }
-  if (page?.access === "public") {
-    return (
-      <SignedOut>
+  if (page?.access === "public") return <SignedOutPage />
+  if (page?.access !== "operator") return <OfSession page={page} />
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <OperatorFrame>
         <Outlet />
-      </SignedOut>
-    )
-  }
-  return <OfSession page={page} />
+      </OperatorFrame>
+    </Suspense>
+  )
 }
 
 const OfSession = ({ page }: { readonly page: Page | undefined }) => {
   const session = useSessionQuery()
-  if (session.data === undefined) {
+  if (session.data === undefined)
     return (
       <SignedOut>
         {session.error === null ? <Skeleton /> : <Failed error={session.error} retry={() => void session.refetch()} />}
       </SignedOut>
     )
-  }
-  if (session.data !== null) {
+  if (session.data !== null)
     return (
       <Frame>
         <Outlet />
       </Frame>
     )
-  }
-  if (page === undefined || page.access === "both") {
-    return (
-      <SignedOut>
-        <Outlet />
-      </SignedOut>
-    )
-  }
+  if (page === undefined || page.access === "both") return <SignedOutPage />
   return <Navigate to="/sign-in" search={{ next: `${location.pathname}${location.search}` }} replace />
 }
 

@@ -19,6 +19,23 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
   </dl>
 )
 
+/** Sentences below each other, each with a dot. */
+export const Bullets = ({
+  items,
+  className,
+  ...list
+}: {
+  readonly items: ReadonlyArray<ReactNode>
+  readonly className: string
+  readonly "aria-label"?: string
+}) => (
+  <ul {...list} className={`list-disc space-y-1 break-words ${className}`}>
+    {items.map((item, index) => (
+      <li key={index}>{item}</li>
+    ))}
+  </ul>
+)
+
 /** Amounts beside each other. */
 export const Amounts = ({
   amounts,

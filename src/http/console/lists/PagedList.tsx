@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import { type ReactNode, useMemo } from "react"
 import { Button, Failed, Skeleton } from "../parts/Page.tsx"
-import { type Column, DataTable } from "../parts/Table.tsx"
+import { DataTable, type TableProps } from "../parts/Table.tsx"
 
 export interface PageOf<A> {
   readonly items: ReadonlyArray<A>
@@ -121,14 +121,7 @@ export const PagedTable = <A,>({
   paged,
   empty,
   ...table
-}: {
-  readonly paged: Paged<A>
-  readonly empty: ReactNode
-  readonly label: string
-  readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf?: (row: A) => string
-  readonly toOf?: (row: A) => string
-}) => (
+}: Omit<TableProps<A>, "rows"> & { readonly paged: Paged<A> }) => (
   <PagedList paged={paged} empty={empty}>
     {(rows) => <DataTable rows={rows} {...table} />}
   </PagedList>

@@ -2,8 +2,9 @@
 import * as Dropdown from "@radix-ui/react-dropdown-menu"
 import { ChevronDown } from "lucide-react"
 import type { ReactNode } from "react"
+import { toClipboard } from "./Values.tsx"
 
-export interface MenuAction {
+interface MenuAction {
   readonly word: string
   readonly run: () => void
   /** The one that is in force now. */
@@ -48,4 +49,9 @@ export const Menu = ({
       </Dropdown.Content>
     </Dropdown.Portal>
   </Dropdown.Root>
+)
+
+/** Texts to paste, each under its word. */
+export const CopyMenu = ({ texts }: { readonly texts: ReadonlyArray<readonly [word: string, text: string]> }) => (
+  <Menu actions={texts.map(([word, text]) => ({ word, run: () => void toClipboard(text) }))}>Copy as</Menu>
 )

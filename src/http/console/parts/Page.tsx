@@ -80,15 +80,13 @@ export const Button = ({ look = "plain", busy = false, className = "", children,
 export const ButtonLink = ({
   to,
   look = "plain",
-  className = "",
   children
 }: {
   readonly to: string
   readonly look?: Look
-  readonly className?: string
   readonly children: ReactNode
 }) => (
-  <Link to={to} className={`${base} ${looks[look]} no-underline ${className}`}>
+  <Link to={to} className={`${base} ${looks[look]} no-underline`}>
     {children}
   </Link>
 )
@@ -171,7 +169,7 @@ export const Skeleton = ({ lines = 3, height = 16 }: { readonly lines?: number; 
   </div>
 )
 
-/** What the list will show, and how to make the first. */
+/** What the list will show, and how to make the first. Words alone are muted. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="flex flex-col items-start gap-3 rounded border border-dashed border-line p-6">
     <p className="font-medium">{title}</p>

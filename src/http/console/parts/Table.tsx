@@ -43,15 +43,7 @@ const idOf = (row: unknown, index: number): string => {
   return String(id ?? run_id ?? index)
 }
 
-export const DataTable = <A,>({
-  label,
-  rows,
-  columns,
-  keyOf = idOf,
-  toOf,
-  plain = false,
-  empty
-}: {
+export interface TableProps<A> {
   readonly label: string
   readonly rows: ReadonlyArray<A>
   readonly columns: ReadonlyArray<Column<A>>
@@ -63,7 +55,9 @@ export const DataTable = <A,>({
   readonly plain?: boolean
   /** In place of a table without rows. */
   readonly empty?: ReactNode
-}) => {
+}
+
+export const DataTable = <A,>({ label, rows, columns, keyOf = idOf, toOf, plain = false, empty }: TableProps<A>) => {
   const { at, current } = useCurrent(rows, toOf)
   if (rows.length === 0 && empty !== undefined) return empty
   return (

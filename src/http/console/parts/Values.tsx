@@ -43,33 +43,16 @@ export const Time = ({ at, short = false }: { readonly at: string; readonly shor
   )
 }
 
-export type Tone = "green" | "grey" | "blue" | "amber" | "red" | "violet"
-
-const tones: Readonly<Record<Tone, string>> = {
-  green: "text-green",
-  grey: "text-grey",
-  blue: "text-blue",
-  amber: "text-amber",
-  red: "text-red",
-  violet: "text-violet"
-}
-export const softTones: Readonly<Record<Tone, string>> = {
-  green: "bg-green-soft text-green",
-  grey: "bg-grey-soft text-grey",
-  blue: "bg-blue-soft text-blue",
-  amber: "bg-amber-soft text-amber",
-  red: "bg-red-soft text-red",
-  violet: "bg-violet-soft text-violet"
-}
-
-export const solidTones: Readonly<Record<Tone, string>> = {
-  green: "bg-green",
-  grey: "bg-grey",
-  blue: "bg-blue",
-  amber: "bg-amber",
-  red: "bg-red",
-  violet: "bg-violet"
-}
+/** Classes of words, of the tinted ground below them, and of a bar. */
+const tones = {
+  green: { text: "text-green", soft: "bg-green-soft", solid: "bg-green" },
+  grey: { text: "text-grey", soft: "bg-grey-soft", solid: "bg-grey" },
+  blue: { text: "text-blue", soft: "bg-blue-soft", solid: "bg-blue" },
+  amber: { text: "text-amber", soft: "bg-amber-soft", solid: "bg-amber" },
+  red: { text: "text-red", soft: "bg-red-soft", solid: "bg-red" },
+  violet: { text: "text-violet", soft: "bg-violet-soft", solid: "bg-violet" }
+} as const
+export type Tone = keyof typeof tones
 
 /** A status has an icon, a word and a colour, so that none of them carries it alone. */
 interface Look {
@@ -99,12 +82,13 @@ const lookOf = (status: string): Look =>
   looks[status] ?? { word: status.replaceAll("_", " "), tone: "red", shape: CircleX }
 
 export const statusWord = (status: string): string => lookOf(status).word
-export const statusTone = (status: string): Tone => lookOf(status).tone
+/** The class of a bar for a status. */
+export const statusBar = (status: string): string => tones[lookOf(status).tone].solid
 
 export const Status = ({ status, large = false }: { readonly status: string; readonly large?: boolean }) => {
   const { word, tone, shape: Shape } = lookOf(status)
   return (
-    <span className={`inline-flex items-center gap-1 align-middle font-medium whitespace-nowrap ${tones[tone]}`}>
+    <span className={`inline-flex items-center gap-1 align-middle font-medium whitespace-nowrap ${tones[tone].text}`}>
       <Shape size={large ? 18 : 14} strokeWidth={2} aria-hidden="true" className="shrink-0" />
       {word}
     </span>
@@ -126,7 +110,9 @@ export const State = ({ state, word }: { readonly state: string; readonly word: 
 
 /** A short word on a tinted ground, such as the environment. */
 export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
-  <span className={`rounded px-1.5 py-0.5 text-small font-semibold whitespace-nowrap ${softTones[tone]}`}>
+  <span
+    className={`rounded px-1.5 py-0.5 text-small font-semibold whitespace-nowrap ${tones[tone].soft} ${tones[tone].text}`}
+  >
     {children}
   </span>
 )

@@ -87,17 +87,15 @@ const Log = () => {
   )
 }
 
-const AuditLog = () => {
-  return (
-    <>
-      <PageHead title="Audit log">
-        Entries can't be changed or deleted. Client addresses are deleted after 180 days.
-      </PageHead>
-      <Allowed operation="auditLog.list">
-        <Log />
-      </Allowed>
-    </>
-  )
-}
+const AuditLog = () => (
+  <>
+    <PageHead title="Audit log">
+      Entries can't be changed or deleted. Client addresses are deleted after 180 days.
+    </PageHead>
+    <Allowed operation="auditLog.list">
+      <Log />
+    </Allowed>
+  </>
+)
 
 export default AuditLog

@@ -1,5 +1,6 @@
 /** An entry of an audit log in words: who changed what, and the fields before and after. The names of the log stay in the hover text. */
 import type { ReactNode } from "react"
+import { isRecord } from "../../data/json.ts"
 import type { AnswerOf } from "../../data/api.ts"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 import type { Column } from "../../parts/Table.tsx"
@@ -37,9 +38,6 @@ const dateForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/
 const wordForm = /^[a-z]+(_[a-z]+)+$/
 /** Of the service's own tables. A person can look nothing up by it. */
 const internal = "budget_id"
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const valueOf = (name: string, value: unknown): ReactNode => {
   if (value === undefined || value === null) return "none"
   if (typeof value === "boolean") return value ? "yes" : "no"

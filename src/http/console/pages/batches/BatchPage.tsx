@@ -5,6 +5,7 @@ import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
+import { counted } from "../../data/words.ts"
 import { AmountField } from "../../parts/Field.tsx"
 import { Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { Id, Money, Status, Time } from "../../parts/Values.tsx"
@@ -19,7 +20,7 @@ const Retry = ({ batch }: { readonly batch: Batch }) => {
   const [typed, setTyped] = useState<string | null>(null)
   const limit = (typed ?? max_total ?? "").trim()
   const left = (microsOf(limit) ?? 0n) - (microsOf(charged) ?? 0n)
-  const count = `${rows.blocked.toLocaleString("en")} blocked ${rows.blocked === 1 ? "row" : "rows"}`
+  const count = counted(rows.blocked, "blocked row")
   return (
     <ConfirmAction
       send={() => api.batches.retry({ params: { batch_id: id }, payload: { max_total: limit } })}

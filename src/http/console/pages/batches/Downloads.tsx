@@ -4,6 +4,7 @@ import { useState } from "react"
 import { useAction } from "../../actions/Actions.tsx"
 import { request } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
+import { counted } from "../../data/words.ts"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
@@ -15,7 +16,7 @@ import { type Batch, endedOf } from "./useBatch.ts"
 const problemWith = ({ name, rows }: Sheet, batch: Batch): string | null =>
   rows.length === batch.rows.total
     ? null
-    : `${name} has ${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}, and the batch has ${batch.rows.total.toLocaleString("en")}. Choose the file that the batch was made of.`
+    : `${name} has ${counted(rows.length, "row")}, and the batch has ${batch.rows.total.toLocaleString("en")}. Choose the file that the batch was made of.`
 
 /** The service has only the fields that were run, so the file's other columns come from the file. */
 const AskFile = ({

@@ -1,7 +1,7 @@
 /** How many rows have ended in which way, as one bar and in words, and what they have cost of the limit. */
 import { shareOf } from "../../data/money.ts"
 import { Link, Panel } from "../../parts/Page.tsx"
-import { Money, solidTones, Status, statusTone } from "../../parts/Values.tsx"
+import { Money, Status, statusBar } from "../../parts/Values.tsx"
 import { type Batch, endedOf } from "./useBatch.ts"
 
 const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"] as const
@@ -28,11 +28,7 @@ export const Progress = ({ batch }: { readonly batch: Batch }) => {
         className="flex h-3 overflow-hidden rounded bg-grey-soft"
       >
         {shown.map((end) => (
-          <div
-            key={end}
-            className={solidTones[statusTone(end)]}
-            style={{ width: `${(rows[end] / rows.total) * 100}%` }}
-          />
+          <div key={end} className={statusBar(end)} style={{ width: `${(rows[end] / rows.total) * 100}%` }} />
         ))}
       </div>
       <ul className="mt-3 flex flex-wrap gap-x-6 gap-y-2">

@@ -1,6 +1,7 @@
 /** A provider's own endpoint: what it costs and what changes the price, its schemas, and a form to try it. */
 import { api, ApiError, useRead } from "../../data/api.ts"
 import { useFilters, useParam } from "../../data/address.ts"
+import { Bullets } from "../../lists/Facts.tsx"
 import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
 import { Empty, Loaded, Page, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { plainText } from "../../forms/providerText.ts"
@@ -25,13 +26,7 @@ const Price = ({ cost }: { readonly cost: InspectedEndpoint["cost"] }) => (
     {cost.drivers !== undefined && cost.drivers.length > 0 && (
       <>
         <p className="text-muted">The price depends on the input:</p>
-        <ul className="list-disc space-y-1 pl-5">
-          {cost.drivers.map((driver) => (
-            <li key={driver.description} className="break-words">
-              {driver.description}
-            </li>
-          ))}
-        </ul>
+        <Bullets items={cost.drivers.map(({ description }) => description)} className="pl-5" />
       </>
     )}
   </div>

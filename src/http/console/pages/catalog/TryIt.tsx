@@ -6,9 +6,8 @@ import { exactDollars } from "../../data/money.ts"
 import type { Draft } from "../../forms/draft.ts"
 import { announce } from "../../parts/Announcer.tsx"
 import { detailsOf, FormProblem } from "../../parts/Field.tsx"
-import { Menu } from "../../parts/Menu.tsx"
+import { CopyMenu } from "../../parts/Menu.tsx"
 import { Allowed, Button, Panel, Skeleton } from "../../parts/Page.tsx"
-import { toClipboard } from "../../parts/Values.tsx"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
 import { commandsOf } from "../../running/commands.ts"
 import { runWord, withCap } from "../../running/request.ts"
@@ -108,14 +107,7 @@ const TryIt = ({ inspected, initial, options }: TryItProps) => {
             </Button>
           </Allowed>
           {body !== null && quote !== null && (
-            <Menu
-              actions={commandsOf(body, { address: location.origin, cap: quote.hold }).map(([word, text]) => ({
-                word,
-                run: () => void toClipboard(text)
-              }))}
-            >
-              Copy as
-            </Menu>
+            <CopyMenu texts={commandsOf(body, { address: location.origin, cap: quote.hold })} />
           )}
         </div>
       </form>

@@ -1,9 +1,11 @@
 /** What a list of the catalog says in a few words: names, prices, and how well calls went. */
+import { isRecord } from "../../data/json.ts"
 import { percent } from "../../../client/Words.ts"
 import { duration } from "../../data/time.ts"
 import { wordOf } from "../../lists/nouns.tsx"
 import { RowLink } from "../../parts/Page.tsx"
 import { Badge, Money } from "../../parts/Values.tsx"
+import type { InspectedEndpoint } from "./requestParts.ts"
 
 /** The title, which leads to the page, above the technical name. */
 export const JobName = ({
@@ -52,24 +54,14 @@ export const PriceFrom = ({ price }: { readonly price: { readonly amount: string
     </span>
   )
 
-const amountIn = (pricing: unknown, name: string): string | null => {
-  const value: unknown = typeof pricing === "object" && pricing !== null ? Reflect.get(pricing, name) : null
-  return typeof value === "string" ? value : null
-}
-
-const platformsIn = (pricing: unknown): ReadonlyArray<readonly [string, string]> => {
-  const amounts: unknown = typeof pricing === "object" && pricing !== null ? Reflect.get(pricing, "by_platform") : null
-  if (typeof amounts !== "object" || amounts === null) return []
-  return Object.entries(amounts).flatMap(([name, amount]) =>
-    typeof amount === "string" ? [[name, amount] as const] : []
-  )
-}
+const textOf = (value: unknown) => (typeof value === "string" ? value : null)
 
 /** How an offer's price follows from the input: a base with a price per result, a price per page, or one per platform. */
 export const PricingWords = ({ pricing }: { readonly pricing: unknown }) => {
-  const [base, perResult] = [amountIn(pricing, "base"), amountIn(pricing, "per_result")]
-  const [first, further] = [amountIn(pricing, "first_page"), amountIn(pricing, "further_page")]
-  const platforms = platformsIn(pricing)
+  const members = isRecord(pricing) ? pricing : {}
+  const [base, perResult] = [textOf(members["base"]), textOf(members["per_result"])]
+  const [first, further] = [textOf(members["first_page"]), textOf(members["further_page"])]
+  const platforms = Object.entries(isRecord(members["by_platform"]) ? members["by_platform"] : {})
   if (first !== null && further !== null)
     return (
       <p className="text-muted">
@@ -87,22 +79,14 @@ export const PricingWords = ({ pricing }: { readonly pricing: unknown }) => {
     <ul className="text-muted">
       {platforms.map(([name, amount]) => (
         <li key={name}>
-          {name} <Money amount={amount} />
+          {name} <Money amount={String(amount)} />
         </li>
       ))}
     </ul>
   )
 }
 
-/** How well calls went: a word, the share of successes, and the median time, with the number of measured calls. */
-export interface HealthFacts {
-  readonly status: string
-  readonly success_rate: number | null
-  readonly latency_ms_p50: number | null
-  readonly latency_ms_p95: number | null
-  readonly sample_size: number
-  readonly source: string
-}
+type Health = InspectedEndpoint["health"]
 
 const tones: Readonly<Record<string, "green" | "amber" | "red">> = {
   healthy: "green",
@@ -111,12 +95,12 @@ const tones: Readonly<Record<string, "green" | "amber" | "red">> = {
   outage: "red"
 }
 
-export const HealthBadge = ({ health }: { readonly health: Pick<HealthFacts, "status"> }) => (
+export const HealthBadge = ({ health }: { readonly health: Pick<Health, "status"> }) => (
   <Badge tone={tones[health.status] ?? "grey"}>{wordOf("InspectedOffer", "health.status", health.status)}</Badge>
 )
 
 /** In a sentence, for pages of one capability or endpoint. */
-export const healthSentence = ({ success_rate, latency_ms_p50, latency_ms_p95, sample_size, source }: HealthFacts) => {
+export const healthSentence = ({ success_rate, latency_ms_p50, latency_ms_p95, sample_size, source }: Health) => {
   if (sample_size === 0 && success_rate === null) return "No calls were measured yet."
   const parts = [
     success_rate === null ? "" : `${percent(success_rate)} of calls succeeded`,

@@ -1,4 +1,5 @@
 /** The parts of a request that a form fills: the input, and for raw endpoints the values of the path and the query. */
+import { isRecord } from "../../data/json.ts"
 import type { AnswerOf } from "../../data/api.ts"
 import { type Draft, draftOf, emptyDraft, fits, isComplete, meaningOf } from "../../forms/draft.ts"
 import { type Field, formOf, groupsOf } from "../../forms/schema.ts"
@@ -94,15 +95,11 @@ export const bodyOf = (inspected: Inspected, values: Values, options: unknown): 
   return isRunBody(body) ? body : null
 }
 
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
-
 /** The parts of a request, such as of an earlier run or of an example. */
-export const valuesOf = (request: unknown): Values => ({
-  input: memberOf(request, "input"),
-  path: memberOf(request, "path"),
-  query: memberOf(request, "query")
-})
+export const valuesOf = (request: unknown): Values => {
+  const { input, path, query } = isRecord(request) ? request : {}
+  return { input, path, query }
+}
 
 /** The example of a capability is its input; that of an endpoint is a whole request. */
 export const exampleOf = (inspected: Inspected): Values =>

@@ -1,6 +1,7 @@
 /** The two questions before a purchase or a message: was it bought already, and was it contacted already? */
 import type { ReactNode } from "react"
-import { Figure } from "../../lists/Facts.tsx"
+import { counted } from "../../data/words.ts"
+import { Bullets, Figure } from "../../lists/Facts.tsx"
 import { TextLink } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { type Known, runsInWords } from "./useHistory.ts"
@@ -38,7 +39,7 @@ const Contacted = ({ history }: { readonly history: Known }) => {
 const Bought = ({ history: { reusable } }: { readonly history: Known }) => (
   <Figure
     title="Bought"
-    value={reusable.length === 0 ? "No" : `${reusable.length} ${reusable.length === 1 ? "result" : "results"}`}
+    value={reusable.length === 0 ? "No" : counted(reusable.length, "result")}
     look={reusable.length === 0 ? "" : "text-green"}
   >
     {reusable.length === 0 ? (
@@ -59,7 +60,7 @@ const Bought = ({ history: { reusable } }: { readonly history: Known }) => (
 /** Where a hint of the service names a request of the API, a page shows a link. */
 const named = /(?:GET \/v1\/runs\/)?(run_[0-9a-z]+)|GET \/v1\/runs\?status=running/g
 
-const Hint = ({ text }: { readonly text: string }) => {
+const linked = (text: string): ReactNode => {
   const parts: Array<ReactNode> = []
   let from = 0
   for (const match of text.matchAll(named)) {
@@ -72,12 +73,7 @@ const Hint = ({ text }: { readonly text: string }) => {
     )
     from = match.index + all.length
   }
-  return (
-    <>
-      {parts}
-      {text.slice(from)}
-    </>
-  )
+  return [...parts, text.slice(from)]
 }
 
 export const Verdict = ({ history }: { readonly history: Known }) => (
@@ -97,13 +93,7 @@ export const Verdict = ({ history }: { readonly history: Known }) => (
     </div>
     {history.hints.length > 0 && (
       <section aria-label="What this means">
-        <ul className="list-disc space-y-1 pl-5 text-muted">
-          {history.hints.map((hint) => (
-            <li key={hint} className="break-words">
-              <Hint text={hint} />
-            </li>
-          ))}
-        </ul>
+        <Bullets items={history.hints.map(linked)} className="pl-5 text-muted" />
       </section>
     )}
   </>

@@ -50,14 +50,12 @@ const Form = () => {
   )
 }
 
-const NewAllowance = () => {
-  return (
-    <Page title="Give an allowance" lead="A key with an amount of the wallet's money.">
-      <Allowed operation="allowances.create">
-        <Form />
-      </Allowed>
-    </Page>
-  )
-}
+const NewAllowance = () => (
+  <Page title="Give an allowance" lead="A key with an amount of the wallet's money.">
+    <Allowed operation="allowances.create">
+      <Form />
+    </Allowed>
+  </Page>
+)
 
 export default NewAllowance

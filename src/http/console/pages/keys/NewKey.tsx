@@ -44,14 +44,12 @@ const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
   )
 }
 
-const NewKey = () => {
-  return (
-    <Page title="Create an API key">
-      <Allowed operation="keys.create">
-        <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
-      </Allowed>
-    </Page>
-  )
-}
+const NewKey = () => (
+  <Page title="Create an API key">
+    <Allowed operation="keys.create">
+      <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
+    </Allowed>
+  </Page>
+)
 
 export default NewKey

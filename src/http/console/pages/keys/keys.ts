@@ -9,20 +9,13 @@ type Named = readonly [value: string, words: string]
 
 export const useKey = (key_id: string) => useRead(["keys", "one", key_id], () => api.keys.get({ params: { key_id } }))
 
-/** The names of capabilities and providers. They have no data until both lists are there. */
+/** The names of capabilities and providers. Null until both lists are there. */
 export const useScopeNames = () => {
-  const capabilities = useCapabilities()
-  const providers = useProviders()
-  const ofCapabilities = capabilities.data?.map(({ capability }): Named => [capability, capability])
-  const ofProviders = providers.data?.map(({ provider, title }): Named => [provider, title])
-  return {
-    data:
-      ofCapabilities === undefined || ofProviders === undefined
-        ? undefined
-        : { capabilities: ofCapabilities, providers: ofProviders },
-    error: capabilities.error ?? providers.error,
-    refetch: () => Promise.all([capabilities.refetch(), providers.refetch()])
-  }
+  const capabilities = useCapabilities().data?.map(({ capability }): Named => [capability, capability])
+  const providers = useProviders().data?.map(({ provider, title }): Named => [provider, title])
+  return capabilities === undefined || providers === undefined
+    ? { capabilities: null, providers: null }
+    : { capabilities, providers }
 }
 
 /** Allowances of the organization, newest first. */

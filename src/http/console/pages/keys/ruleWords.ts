@@ -51,11 +51,11 @@ export const firstRules = { budget: { period: "day" } }
 
 /** `what` is limited, such as "the key". */
 export const useRuleWords = (what: string): Readonly<Record<string, Wording>> => {
-  const { data = { capabilities: null, providers: null } } = useScopeNames()
+  const { capabilities, providers } = useScopeNames()
   return {
     ...ruleWords,
     allow: { ...ruleWords.allow, label: `Limit what ${what} may run` },
-    "allow.capabilities": { hint: "None chosen: every capability may run.", options: data.capabilities },
-    "allow.providers": { hint: "None chosen: runs may call every provider.", options: data.providers }
+    "allow.capabilities": { hint: "None chosen: every capability may run.", options: capabilities },
+    "allow.providers": { hint: "None chosen: runs may call every provider.", options: providers }
   }
 }

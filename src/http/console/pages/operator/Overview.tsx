@@ -27,7 +27,7 @@ const QueuesPanel = () => (
             <Verdict good={queues.dead_letters === 0}>
               {queues.dead_letters === 0
                 ? "No command is dead-lettered."
-                : `${queues.dead_letters} ${queues.dead_letters === 1 ? "command is" : "commands are"} dead-lettered.`}
+                : `${counted(queues.dead_letters, "command is", "commands are")} dead-lettered.`}
             </Verdict>
             <p className="text-muted">
               Open runs:{" "}
@@ -89,7 +89,7 @@ const ProvidersPanel = () => {
               <Verdict good={cost_drifts.length === 0}>
                 {cost_drifts.length === 0
                   ? "Every offer costs what its rate says."
-                  : `${cost_drifts.length} ${cost_drifts.length === 1 ? "offer costs" : "offers cost"} more than the rate.`}
+                  : `${counted(cost_drifts.length, "offer costs", "offers cost")} more than the rate.`}
               </Verdict>
             </div>
           )

@@ -65,7 +65,7 @@ const List = ({ state }: { readonly state: (typeof states)[number] | undefined }
       toOf={organizationPath}
       empty={
         <Empty title={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}>
-          <p className="text-muted">A checkout or an automatic top-up makes one.</p>
+          A checkout or an automatic top-up makes one.
         </Empty>
       }
     />

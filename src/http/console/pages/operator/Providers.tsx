@@ -2,6 +2,7 @@
 import type { ReactNode } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
+import { counted } from "../../data/words.ts"
 import { CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { HealthBadge } from "../catalog/prices.tsx"
@@ -20,8 +21,8 @@ const notesOf = ({ providers, cost_drifts, paused }: State): ReadonlyArray<reado
       [
         `paused ${provider} ${capability}`,
         <>
-          {provider} is not called for {capability} by this process until <Time at={until} />, for {organizations}{" "}
-          {organizations === 1 ? "organization" : "organizations"}: {reason.replaceAll("_", " ")}. {detail}
+          {provider} is not called for {capability} by this process until <Time at={until} />, for{" "}
+          {counted(organizations, "organization")}: {reason.replaceAll("_", " ")}. {detail}
         </>
       ] as const
   ),

@@ -5,14 +5,10 @@ import { ConfirmAction, type Confirmation } from "../../actions/Actions.tsx"
 import type { AnswerOf } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { Panel } from "../../parts/Page.tsx"
-import { type Column, DataTable } from "../../parts/Table.tsx"
+import { DataTable, type TableProps } from "../../parts/Table.tsx"
 import { Id } from "../../parts/Values.tsx"
 
-interface SmallTableProps<A> {
-  readonly label: string
-  readonly rows: ReadonlyArray<A>
-  readonly columns: ReadonlyArray<Column<A>>
-  readonly keyOf?: (row: A) => string
+interface SmallTableProps<A> extends Omit<TableProps<A>, "empty" | "plain"> {
   /** In place of a table without rows. */
   readonly none: string
 }

@@ -1,7 +1,7 @@
 /** The providers that were called, one after the other, on a line of time. */
 import { duration } from "../../data/time.ts"
 import { Panel, TextLink } from "../../parts/Page.tsx"
-import { solidTones, Status, statusTone, statusWord } from "../../parts/Values.tsx"
+import { Status, statusBar, statusWord } from "../../parts/Values.tsx"
 import type { Run } from "./useRun.ts"
 
 const begins = (attempts: Run["attempts"]) =>
@@ -51,7 +51,7 @@ export const Attempts = ({ run }: { readonly run: Run }) => {
                 <div>
                   <div className="relative h-6 rounded bg-sunken">
                     <div
-                      className={`absolute inset-y-0 min-w-1 rounded ${solidTones[statusTone(outcome)]}`}
+                      className={`absolute inset-y-0 min-w-1 rounded ${statusBar(outcome)}`}
                       style={{
                         left: `${((starts[index] ?? 0) / total) * 100}%`,
                         width: `${(duration_ms / total) * 100}%`

@@ -1,4 +1,5 @@
 /** Input, result and the provider's own answer of a run. */
+import { isRecord } from "../../data/json.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { Loaded } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
@@ -59,11 +60,9 @@ export const ResultTab = ({ run }: { readonly run: Run }) =>
     <Result run_id={run.run_id} result={run.result} />
   )
 
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
-
 /** What the provider itself answered: all of a raw run's result, and a part of a capability's if the request asked for it. */
-const payloadOf = ({ kind, result }: Run): unknown => memberOf(result, kind === "endpoint" ? "data" : "raw")
+const payloadOf = ({ kind, result }: Run): unknown =>
+  isRecord(result) ? result[kind === "endpoint" ? "data" : "raw"] : undefined
 
 export const RawTab = ({ run }: { readonly run: Run }) => {
   const payload = payloadOf(run)

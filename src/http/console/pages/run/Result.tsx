@@ -1,5 +1,6 @@
 /** A result as fields with their words, and behind a tab as the JSON that it is. */
 import type { ReactNode } from "react"
+import { isRecord } from "../../data/json.ts"
 import { nameWords } from "../../forms/providerText.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
@@ -7,8 +8,6 @@ import { Json, Tabs } from "./Tabs.tsx"
 
 type Members = Readonly<Record<string, unknown>>
 
-const isRecord = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== ""
 
 /** Deeper parts, more rows and more columns than these are in the JSON. */

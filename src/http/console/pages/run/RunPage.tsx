@@ -5,8 +5,8 @@ import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Denied, Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { duration } from "../../data/time.ts"
-import { Id, Status, Time, toClipboard } from "../../parts/Values.tsx"
-import { Menu } from "../../parts/Menu.tsx"
+import { Id, Status, Time } from "../../parts/Values.tsx"
+import { CopyMenu } from "../../parts/Menu.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { MoneyBar } from "./MoneyBar.tsx"
 import { RunAgain } from "./RunAgain.tsx"
@@ -46,14 +46,7 @@ const Actions = ({ run, details }: { readonly run: Run; readonly details: Detail
           Cancel the run
         </ActionButton>
       )}
-      <Menu
-        actions={commandsFor(run.run_id, details, location.origin).map(([word, text]) => ({
-          word,
-          run: () => void toClipboard(text)
-        }))}
-      >
-        Copy as
-      </Menu>
+      <CopyMenu texts={commandsFor(run.run_id, details, location.origin)} />
       {run.done && <RunAgain details={details} />}
       <Denied operation="runs.run" />
     </>

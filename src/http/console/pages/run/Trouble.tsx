@@ -1,4 +1,5 @@
 /** Why a run did not succeed, the control that blocked it, and what to do next. */
+import { Bullets } from "../../lists/Facts.tsx"
 import { Status } from "../../parts/Values.tsx"
 import { ControlLinks } from "../../running/controls.tsx"
 import type { Run } from "./useRun.ts"
@@ -16,15 +17,7 @@ export const Trouble = ({ run }: { readonly run: Run }) => {
         </p>
       )}
       <ControlLinks controls={controls} code={error?.code} />
-      {hints.length > 0 && (
-        <ul className="mt-2 list-disc space-y-1 pl-5 text-muted">
-          {hints.map((hint) => (
-            <li key={hint} className="break-words">
-              {hint}
-            </li>
-          ))}
-        </ul>
-      )}
+      {hints.length > 0 && <Bullets items={hints} className="mt-2 pl-5 text-muted" />}
     </section>
   )
 }

@@ -4,6 +4,7 @@ import { Suspense, useMemo } from "react"
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/lists.ts"
+import { counted } from "../../data/words.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { Empty, Failed, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
@@ -26,8 +27,7 @@ const Saved = ({ period }: { readonly period: { readonly from?: string; readonly
   if (reused === undefined) return null
   return (
     <p className="text-muted">
-      {reused.runs.toLocaleString("en")} {reused.runs === 1 ? "run" : "runs"} of this time reused an earlier result,
-      which saved <Money amount={reused.saved} />.
+      {counted(reused.runs, "run")} of this time reused an earlier result, which saved <Money amount={reused.saved} />.
     </p>
   )
 }

@@ -1,5 +1,6 @@
 /** Usage in groups as a table, with the sum of what is shown. */
 import { exactDollars, sumOf } from "../../data/money.ts"
+import { counted } from "../../data/words.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { Panel, RowLink } from "../../parts/Page.tsx"
@@ -33,7 +34,7 @@ export const usageColumns = (
 const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
   const runs = items.reduce((sum, one) => sum + one.runs, 0)
   const charged = exactDollars(sumOf(items.map((one) => one.charged)))
-  const words = `${runs.toLocaleString("en")} ${runs === 1 ? "run" : "runs"}, ${charged}`
+  const words = `${counted(runs, "run")}, ${charged}`
   return hasMore ? `${words} in the groups that are shown. There are more groups.` : `${words} in total.`
 }
 

@@ -1,6 +1,8 @@
 /** Whether the books add up, recomputed by the service from the ledger's entries, and the sums to follow it by hand. */
 import { CircleCheck, CircleX } from "lucide-react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
+import { counted } from "../../data/words.ts"
+import { Bullets } from "../../lists/Facts.tsx"
 import { Button, Failed, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 
@@ -62,7 +64,7 @@ const Proof = ({ audited }: { readonly audited: Audited }) => {
     <div className="space-y-4">
       <Verdict audited={audited} />
       <p className="text-muted">
-        {entries.toLocaleString("en")} {entries === 1 ? "entry was" : "entries were"} added up <Time at={checked_at} />.{" "}
+        {counted(entries, "entry was", "entries were")} added up <Time at={checked_at} />.{" "}
         {chain_verified
           ? "All hashes were computed again, and match."
           : "The hashes of the entries do not match. Report this to the operator of the service."}
@@ -75,13 +77,10 @@ const Proof = ({ audited }: { readonly audited: Audited }) => {
         )}
       </p>
       {violations.length > 0 && (
-        <ul className="list-disc space-y-1 pl-5 text-red">
-          {violations.map(({ equation, subject, detail }) => (
-            <li key={`${equation} ${subject} ${detail}`} className="break-words">
-              {equation}, {subject}: {detail} (in millionths of a dollar)
-            </li>
-          ))}
-        </ul>
+        <Bullets
+          items={violations.map((one) => `${one.equation}, ${one.subject}: ${one.detail} (in millionths of a dollar)`)}
+          className="pl-5 text-red"
+        />
       )}
       <details>
         <summary className="font-medium">The sums</summary>

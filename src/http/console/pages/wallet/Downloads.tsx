@@ -3,6 +3,7 @@ import { Download } from "lucide-react"
 import { addressOf, api, request } from "../../data/api.ts"
 import { useAction } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
+import { counted } from "../../data/words.ts"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Button, OutLink, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
@@ -19,7 +20,7 @@ const asLines = (items: ReadonlyArray<unknown>) => items.map((one) => `${JSON.st
 const countWords = (count: number, isAll: boolean) =>
   count === 0
     ? "There is nothing to save yet."
-    : `${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"} saved${isAll ? "." : ". There are more; the API has all of them."}`
+    : `${counted(count, "row")} saved${isAll ? "." : ". There are more; the API has all of them."}`
 
 const SaveAll = ({
   name,

@@ -4,6 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
+import { counted } from "../../data/words.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
@@ -68,7 +69,7 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
         <span className="ml-1 space-x-3 align-middle leading-6">
           <Badge tone={tones[status]}>{status}</Badge> <span className="font-medium">{type}</span>{" "}
           <span className="text-muted">
-            <Time at={created_at} /> · {attempts} {attempts === 1 ? "attempt" : "attempts"}
+            <Time at={created_at} /> · {counted(attempts, "attempt")}
             {next_attempt_at !== null && (
               <>
                 {" "}

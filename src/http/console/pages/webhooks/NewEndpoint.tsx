@@ -34,14 +34,12 @@ const Form = () => {
   )
 }
 
-const NewEndpoint = () => {
-  return (
-    <Page title="Add a webhook endpoint" lead="Events from now on are posted to it.">
-      <Allowed operation="webhooks.create">
-        <Form />
-      </Allowed>
-    </Page>
-  )
-}
+const NewEndpoint = () => (
+  <Page title="Add a webhook endpoint" lead="Events from now on are posted to it.">
+    <Allowed operation="webhooks.create">
+      <Form />
+    </Allowed>
+  </Page>
+)
 
 export default NewEndpoint

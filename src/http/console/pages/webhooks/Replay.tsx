@@ -1,6 +1,7 @@
 /** Sends the events of a time again: those that were given up, or all of them. */
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
+import { counted } from "../../data/words.ts"
 import { Field, Select } from "../../parts/Field.tsx"
 import type { Endpoint } from "./endpoints.tsx"
 
@@ -19,15 +20,15 @@ const wantedIn = (form: FormData) => {
   }
 }
 
-const counted = (replayed: number) =>
+const sentAgain = (replayed: number) =>
   replayed === 0
     ? "No event of this time is to be sent again."
-    : `${replayed.toLocaleString("en")} ${replayed === 1 ? "event is" : "events are"} sent again.`
+    : `${counted(replayed, "event is", "events are")} sent again.`
 
 export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const replay = useAction(
     (form: FormData) => api.webhooks.replayAll({ params: { endpoint_id: endpoint.id }, payload: wantedIn(form) }),
-    { says: ({ replayed }) => counted(replayed), changes: ["webhooks"] }
+    { says: ({ replayed }) => sentAgain(replayed), changes: ["webhooks"] }
   )
   const isPaused = endpoint.status === "paused"
   return (
@@ -38,7 +39,7 @@ export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         submit="Send these events again"
         look="plain"
         disabled={isPaused}
-        saved={replay.data !== undefined && counted(replay.data.replayed)}
+        saved={replay.data !== undefined && sentAgain(replay.data.replayed)}
         note={isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
         className="mt-3 space-y-3"
         question={(form) => ({

@@ -5,6 +5,7 @@ import { useGo } from "../../../data/address.ts"
 import { queries } from "../../../data/api.ts"
 import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
 import { useMay } from "../../../data/session.ts"
+import { counted } from "../../../data/words.ts"
 import { Button, Denied, Loaded, TextLink } from "../../../parts/Page.tsx"
 import { useWallet } from "../../../frame/Balance.tsx"
 import { Amounts } from "../../../lists/Facts.tsx"
@@ -27,7 +28,7 @@ const Figures = ({ cost, count }: { readonly cost: SampledCost; readonly count: 
       ]}
     />
     <p className="mt-2 text-small text-muted">
-      From quotes of {cost.quoted} {cost.quoted === 1 ? "row" : "rows"} of the file. The limit below holds in any case.
+      From quotes of {counted(cost.quoted, "row")} of the file. The limit below holds in any case.
     </p>
     {cost.refused.map((message) => (
       <p key={message} className="mt-2 break-words text-amber">
@@ -118,7 +119,7 @@ const Runs = ({
         <Existing id={start.data.id} limit={limit} busy={start.isPending} onAgain={runAgain} />
       ) : (
         <Button type="submit" look="primary" busy={start.isPending} disabled={!isAmount}>
-          Run {count.toLocaleString("en")} {count === 1 ? "row" : "rows"}
+          Run {counted(count, "row")}
           {isAmount && ` for at most ${exactDollars(limit)}`}
         </Button>
       )}

@@ -1,6 +1,7 @@
 /** Takes a CSV that is dropped or chosen. It is read in this page; nothing is sent before somebody runs it. */
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
+import { counted } from "../../../data/words.ts"
 import { announce } from "../../../parts/Announcer.tsx"
 import { type Sheet, sheetOf } from "../readFile.ts"
 
@@ -72,9 +73,7 @@ export const FileDrop = ({
       )}
       {sheet !== null && (
         <p className="mt-2 break-words">
-          <strong>{sheet.name}</strong>: {sheet.rows.length.toLocaleString("en")}{" "}
-          {sheet.rows.length === 1 ? "row" : "rows"}, {sheet.header.length}{" "}
-          {sheet.header.length === 1 ? "column" : "columns"}
+          <strong>{sheet.name}</strong>: {counted(sheet.rows.length, "row")}, {counted(sheet.header.length, "column")}
         </p>
       )}
       {sheet?.notes.map((note) => (

@@ -1,4 +1,5 @@
 /** The first rows as they will be run, and every row in which something is wrong. */
+import { counted } from "../../../data/words.ts"
 import { type Column, DataTable } from "../../../parts/Table.tsx"
 import type { CellValue } from "../../../../client/Columns.ts"
 import type { Input } from "./inputs.ts"
@@ -56,15 +57,15 @@ export const Preview = ({
       />
       {repeated > 0 && (
         <p className="text-amber">
-          {repeated.toLocaleString("en")} {repeated === 1 ? "row repeats" : "rows repeat"} the input of an earlier row,
-          and would be paid again. Remove {repeated === 1 ? "it" : "them"} from the file to pay once.
+          {counted(repeated, "row repeats", "rows repeat")} the input of an earlier row, and would be paid again. Remove{" "}
+          {repeated === 1 ? "it" : "them"} from the file to pay once.
         </p>
       )}
       {wrong.length > 0 && (
         <details>
           <summary className="text-amber">
-            {wrong.length.toLocaleString("en")} of {rows.length.toLocaleString("en")}{" "}
-            {rows.length === 1 ? "row" : "rows"} will be refused. A refused row costs nothing.
+            {wrong.length.toLocaleString("en")} of {counted(rows.length, "row")} will be refused. A refused row costs
+            nothing.
           </summary>
           <ul className="mt-2 max-h-60 list-disc overflow-y-auto pl-6" tabIndex={0} aria-label="Rows with a problem">
             {wrong.slice(0, problemsShown).map(({ row, problems }) => (

@@ -4,6 +4,7 @@
  * The check covers what the JSON Schema of a capability says about one field, and which fields it needs together. The service checks each
  * row again; a row that it refuses costs nothing.
  */
+import { isRecord } from "../../../data/json.ts"
 import { type CellValue, cellTypeOf, cellValue } from "../../../../client/Columns.ts"
 
 export interface InputField {
@@ -23,8 +24,6 @@ export interface InputForm {
 export type Input = Readonly<Record<string, CellValue>>
 
 type Fields = Readonly<Record<string, unknown>>
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 const textsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
 const sizeOf = (value: unknown): number | null => (typeof value === "number" ? value : null)
@@ -32,9 +31,9 @@ const sizeOf = (value: unknown): number | null => (typeof value === "number" ? v
 /** The form of a JSON Schema as POST /v1/inspect has it. */
 export const formOf = (schema: Fields): InputForm => {
   const required = textsOf(schema["required"])
-  const properties = isFields(schema["properties"]) ? schema["properties"] : {}
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {}
   const fields = Object.entries(properties).flatMap(([name, property]): ReadonlyArray<InputField> => {
-    if (!isFields(property)) return []
+    if (!isRecord(property)) return []
     const { description } = property
     return [
       {
@@ -45,7 +44,7 @@ export const formOf = (schema: Fields): InputForm => {
     ]
   })
   const anyOf = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
-  const together = anyOf.map((one) => (isFields(one) ? textsOf(one["required"]) : []))
+  const together = anyOf.map((one) => (isRecord(one) ? textsOf(one["required"]) : []))
   return { fields, together: together.some((one) => one.length === 0) ? [] : together }
 }
 
@@ -105,7 +104,7 @@ const listProblem = (value: ReadonlyArray<string>, schema: Fields): string | nul
   const [least, most] = [sizeOf(schema["minItems"]), sizeOf(schema["maxItems"])]
   if (least !== null && value.length < least) return `has fewer than ${least} values`
   if (most !== null && value.length > most) return `has more than ${most} values`
-  const items = isFields(schema["items"]) ? schema["items"] : {}
+  const items = isRecord(schema["items"]) ? schema["items"] : {}
   return value.map((one) => textProblem(one, items)).find((one) => one !== null) ?? null
 }
 

@@ -9,7 +9,12 @@ import { entryColumns } from "../../auditlog/Changes.tsx"
 
 type Entry = AnswerOf<"operatorAuditLog", "list">["items"][number]
 
-const filters = ["actor", "action", "org_id"] as const
+const fields = [
+  ["actor", "Who", "operator, person, key, or an id"],
+  ["action", "What", "such as key or wallet.credited"],
+  ["org_id", "Organization", "its id"]
+] as const
+const filters = fields.map(([name]) => name)
 type Filters = Readonly<Record<(typeof filters)[number], string>>
 
 const columns = entryColumns<Entry>(({ org_id }) => (
@@ -64,21 +69,9 @@ const AuditLog = () => {
         )}
         className="mb-4 flex flex-wrap items-start gap-3"
       >
-        <Field
-          label="Who"
-          name="actor"
-          defaultValue={query.actor}
-          maxLength={254}
-          hint="operator, person, key, or an id"
-        />
-        <Field
-          label="What"
-          name="action"
-          defaultValue={query.action}
-          maxLength={254}
-          hint="such as key or wallet.credited"
-        />
-        <Field label="Organization" name="org_id" defaultValue={query.org_id} maxLength={254} hint="its id" />
+        {fields.map(([name, label, hint]) => (
+          <Field key={name} label={label} name={name} defaultValue={query[name]} maxLength={254} hint={hint} />
+        ))}
         <Button type="submit" className="mt-6">
           Filter
         </Button>

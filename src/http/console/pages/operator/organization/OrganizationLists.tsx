@@ -66,23 +66,21 @@ export const People = ({ detail }: Of) => (
 type Detail = AnswerOf<"operatorOrganizations", "get">
 type Key = Detail["keys"][number]
 
-const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => {
-  return (
-    <Ask
-      send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
-      says="The key is revoked."
-      word="Revoke…"
-      label={`Revoke… ${apiKey.name}`}
-      look="danger"
-      title={`Revoke ${apiKey.display}?`}
-      confirm="Revoke the key"
-    >
-      <p>
-        The key "{apiKey.name}" is of {name}. Calls with it fail at once, and it can't be restored.
-      </p>
-    </Ask>
-  )
-}
+const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => (
+  <Ask
+    send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
+    says="The key is revoked."
+    word="Revoke…"
+    label={`Revoke… ${apiKey.name}`}
+    look="danger"
+    title={`Revoke ${apiKey.display}?`}
+    confirm="Revoke the key"
+  >
+    <p>
+      The key "{apiKey.name}" is of {name}. Calls with it fail at once, and it can't be restored.
+    </p>
+  </Ask>
+)
 
 export const Keys = ({ detail }: { readonly detail: Detail }) => (
   <TablePanel

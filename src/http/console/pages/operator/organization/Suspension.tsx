@@ -1,27 +1,24 @@
 /** Why a wallet is suspended, and the button that lets it take runs again after its books were checked. */
 import { type AnswerOf, api } from "../../../data/api.ts"
+import { Bullets } from "../../../lists/Facts.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Time } from "../../../parts/Values.tsx"
 import { Ask, Verdict } from "../parts.tsx"
 
 type Detail = AnswerOf<"operatorOrganizations", "get">
 
-const Resume = ({ detail }: { readonly detail: Detail }) => {
-  return (
-    <Ask
-      send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
-      says="The wallet takes new runs again."
-      word="Resume…"
-      title={`Resume the wallet of ${detail.name}?`}
-      confirm="Check the books and resume"
-    >
-      <p>
-        The service checks the books of this wallet. If they add up, it takes new runs at once, and they are charged.
-      </p>
-      <p>If they do not add up, the wallet stays suspended, and you see what is wrong.</p>
-    </Ask>
-  )
-}
+const Resume = ({ detail }: { readonly detail: Detail }) => (
+  <Ask
+    send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
+    says="The wallet takes new runs again."
+    word="Resume…"
+    title={`Resume the wallet of ${detail.name}?`}
+    confirm="Check the books and resume"
+  >
+    <p>The service checks the books of this wallet. If they add up, it takes new runs at once, and they are charged.</p>
+    <p>If they do not add up, the wallet stays suspended, and you see what is wrong.</p>
+  </Ask>
+)
 
 export const Suspension = ({ detail }: { readonly detail: Detail }) => {
   const { suspension } = detail
@@ -36,11 +33,7 @@ export const Suspension = ({ detail }: { readonly detail: Detail }) => {
           New runs end as blocked with the error wallet_suspended, and nothing is held. What had begun is settled.
           Restore the rows before you resume the wallet.
         </p>
-        <ul aria-label="What the check found" className="ml-6 list-disc space-y-1 text-small break-words">
-          {suspension.violations.map((one) => (
-            <li key={one}>{one}</li>
-          ))}
-        </ul>
+        <Bullets aria-label="What the check found" items={suspension.violations} className="ml-6 text-small" />
       </div>
     </Panel>
   )

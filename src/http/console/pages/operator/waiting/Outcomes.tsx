@@ -28,23 +28,21 @@ const words = {
   note: { label: "How you found out" }
 } as const
 
-const Resolve = ({ outcome }: { readonly outcome: Outcome }) => {
-  return (
-    <Ask
-      send={(form) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(form) })}
-      says="The outcome is recorded."
-      word="Record what happened…"
-      title="Record what happened?"
-      confirm="Record the finding"
-    >
-      <p>
-        The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
-        money moves, the call is not repeated, and a finding can't be changed.
-      </p>
-      <PayloadFields form={form} words={words} initial={{ finding: "delivered" }} />
-    </Ask>
-  )
-}
+const Resolve = ({ outcome }: { readonly outcome: Outcome }) => (
+  <Ask
+    send={(form) => api.operatorOutcomes.resolve({ params: { run_id: outcome.run_id }, payload: payloadIn(form) })}
+    says="The outcome is recorded."
+    word="Record what happened…"
+    title="Record what happened?"
+    confirm="Record the finding"
+  >
+    <p>
+      The call of {outcome.run_id} at {outcome.provider}. The organization reads the finding in the run's hints. No
+      money moves, the call is not repeated, and a finding can't be changed.
+    </p>
+    <PayloadFields form={form} words={words} initial={{ finding: "delivered" }} />
+  </Ask>
+)
 
 const Row = ({ outcome }: { readonly outcome: Outcome }) => (
   <Entry

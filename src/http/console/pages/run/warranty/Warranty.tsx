@@ -34,38 +34,36 @@ const State = ({ dispute }: { readonly dispute: Dispute }) => (
   </div>
 )
 
-const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly isFirst: boolean }) => {
-  return (
-    <ConfirmAction
-      send={(form) =>
-        api.disputes.dispute({
-          params: { run_id },
-          payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
-        })
-      }
-      says={(dispute) => `The run is disputed. ${stateWord(dispute)}.`}
-      changes={["run", "wallet"]}
-      word={isFirst ? "Dispute…" : "Dispute again…"}
-      buttonLook="plain"
-      title="Dispute the run?"
-      confirm="Dispute the run"
-      look="primary"
-    >
-      <p>
-        The run called an address valid, and mail to it bounced. Give the id of your run that sent the message: the
-        provider is asked, and if it confirms the bounce, the charge is refunded at once. The operator reads any other
-        text and decides.
-      </p>
-      <Field
-        label="The run that sent the message, or what happened"
-        name="evidence"
-        required
-        maxLength={2000}
-        autoComplete="off"
-      />
-    </ConfirmAction>
-  )
-}
+const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly isFirst: boolean }) => (
+  <ConfirmAction
+    send={(form) =>
+      api.disputes.dispute({
+        params: { run_id },
+        payload: { reason: "bounced", evidence: textIn(form, "evidence").trim() }
+      })
+    }
+    says={(dispute) => `The run is disputed. ${stateWord(dispute)}.`}
+    changes={["run", "wallet"]}
+    word={isFirst ? "Dispute…" : "Dispute again…"}
+    buttonLook="plain"
+    title="Dispute the run?"
+    confirm="Dispute the run"
+    look="primary"
+  >
+    <p>
+      The run called an address valid, and mail to it bounced. Give the id of your run that sent the message: the
+      provider is asked, and if it confirms the bounce, the charge is refunded at once. The operator reads any other
+      text and decides.
+    </p>
+    <Field
+      label="The run that sent the message, or what happened"
+      name="evidence"
+      required
+      maxLength={2000}
+      autoComplete="off"
+    />
+  </ConfirmAction>
+)
 
 export const Warranty = ({
   run_id,
