@@ -4,10 +4,38 @@
  *
  * The build reads this list too, so that the service answers these addresses with the console (scripts/console.ts).
  */
-import type { Page, PageIcon } from "./data/page.ts"
+import {
+  Activity,
+  Bell,
+  BookCheck,
+  BookOpen,
+  Boxes,
+  Building2,
+  ChartColumn,
+  CircleHelp,
+  CircleUser,
+  Clock,
+  CreditCard,
+  FileCode,
+  Gift,
+  House,
+  Key,
+  Layers,
+  LayoutDashboard,
+  Mail,
+  MailPlus,
+  Plug,
+  ScrollText,
+  ShieldCheck,
+  Tag,
+  Undo2,
+  Users,
+  Wallet
+} from "lucide-react"
+import type { Page } from "./data/page.ts"
 
 /** `icon` and `shortcut` are for pages that a rail lists. */
-const page = (path: string, title: string, load: Page["load"], icon?: PageIcon, shortcut?: string): Page => ({
+const page = (path: string, title: string, load: Page["load"], icon?: Page["icon"], shortcut?: string): Page => ({
   path,
   title,
   load,
@@ -20,7 +48,7 @@ const inRail: ReadonlyArray<Page> = [
     path: "/",
     title: "Home",
     access: "both",
-    icon: "home",
+    icon: House,
     shortcut: "h",
     load: async () => {
       const front = await import("./pages/start/Front.tsx")
@@ -28,32 +56,32 @@ const inRail: ReadonlyArray<Page> = [
       return front
     }
   },
-  page("/activity", "Activity", () => import("./pages/activity/Activity.tsx"), "activity", "a"),
-  page("/catalog", "Catalog", () => import("./pages/catalog/Catalog.tsx"), "catalog", "c"),
-  page("/batches", "Batches", () => import("./pages/batches/Batches.tsx"), "batches", "b"),
-  page("/history", "History", () => import("./pages/history/History.tsx"), "history", "y"),
-  page("/wallet", "Wallet", () => import("./pages/wallet/Wallet.tsx"), "wallet", "w"),
-  page("/usage", "Usage", () => import("./pages/usage/Usage.tsx"), "usage", "u")
+  page("/activity", "Activity", () => import("./pages/activity/Activity.tsx"), Activity, "a"),
+  page("/catalog", "Catalog", () => import("./pages/catalog/Catalog.tsx"), BookOpen, "c"),
+  page("/batches", "Batches", () => import("./pages/batches/Batches.tsx"), Boxes, "b"),
+  page("/history", "History", () => import("./pages/history/History.tsx"), Clock, "y"),
+  page("/wallet", "Wallet", () => import("./pages/wallet/Wallet.tsx"), Wallet, "w"),
+  page("/usage", "Usage", () => import("./pages/usage/Usage.tsx"), ChartColumn, "u")
 ]
 
 const inSettings: ReadonlyArray<Page> = [
-  page("/settings/keys", "API keys", () => import("./pages/keys/Keys.tsx"), "key", "k"),
-  page("/settings/guard", "Spend guard", () => import("./pages/guard/Guard.tsx"), "guard"),
-  page("/settings/label-budgets", "Label budgets", () => import("./pages/labelbudgets/LabelBudgets.tsx"), "label"),
-  page("/settings/senders", "Senders", () => import("./pages/senders/Senders.tsx"), "senders"),
-  page("/settings/opt-outs", "Opt-outs", () => import("./pages/optouts/OptOuts.tsx"), "unknown"),
-  page("/settings/webhooks", "Webhooks", () => import("./pages/webhooks/Webhooks.tsx"), "webhooks"),
-  page("/settings/members", "Members", () => import("./pages/members/Members.tsx"), "members"),
-  page("/settings/audit-log", "Audit log", () => import("./pages/auditlog/AuditLog.tsx"), "audit"),
-  page("/settings/referrals", "Referrals", () => import("./pages/referrals/Referrals.tsx"), "referrals"),
+  page("/settings/keys", "API keys", () => import("./pages/keys/Keys.tsx"), Key, "k"),
+  page("/settings/guard", "Spend guard", () => import("./pages/guard/Guard.tsx"), ShieldCheck),
+  page("/settings/label-budgets", "Label budgets", () => import("./pages/labelbudgets/LabelBudgets.tsx"), Tag),
+  page("/settings/senders", "Senders", () => import("./pages/senders/Senders.tsx"), Mail),
+  page("/settings/opt-outs", "Opt-outs", () => import("./pages/optouts/OptOuts.tsx"), CircleHelp),
+  page("/settings/webhooks", "Webhooks", () => import("./pages/webhooks/Webhooks.tsx"), Bell),
+  page("/settings/members", "Members", () => import("./pages/members/Members.tsx"), Users),
+  page("/settings/audit-log", "Audit log", () => import("./pages/auditlog/AuditLog.tsx"), ScrollText),
+  page("/settings/referrals", "Referrals", () => import("./pages/referrals/Referrals.tsx"), Gift),
   page(
     "/settings/provider-accounts",
     "Provider accounts",
     () => import("./pages/provideraccounts/ProviderAccounts.tsx"),
-    "provider"
+    Plug
   ),
-  page("/settings/code", "As code", () => import("./pages/configuration/Configuration.tsx"), "code"),
-  page("/settings/account", "Account", () => import("./pages/start/Account.tsx"), "account")
+  page("/settings/code", "As code", () => import("./pages/configuration/Configuration.tsx"), FileCode),
+  page("/settings/account", "Account", () => import("./pages/start/Account.tsx"), CircleUser)
 ]
 
 const inPalette: ReadonlyArray<Page> = [
@@ -95,24 +123,18 @@ const ofStrangers: ReadonlyArray<Page> = [
 ]
 
 const ofOperator: ReadonlyArray<Page> = [
-  page("/operator", "Overview", () => import("./pages/operator/Overview.tsx"), "overview", "v"),
-  page(
-    "/operator/organizations",
-    "Organizations",
-    () => import("./pages/operator/Organizations.tsx"),
-    "organizations",
-    "o"
-  ),
-  page("/operator/books", "Books", () => import("./pages/operator/Books.tsx"), "books", "b"),
-  page("/operator/queues", "Queues", () => import("./pages/operator/waiting/Queues.tsx"), "queues", "q"),
-  page("/operator/providers", "Providers", () => import("./pages/operator/Providers.tsx"), "provider", "p"),
-  page("/operator/payments", "Payments", () => import("./pages/operator/Payments.tsx"), "payments", "m"),
-  page("/operator/unknown", "Unknown outcomes", () => import("./pages/operator/waiting/Outcomes.tsx"), "unknown", "u"),
-  page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), "disputes", "d"),
-  page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), "invitations", "i"),
-  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), "unknown"),
-  page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), "catalog", "c"),
-  page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), "audit", "l")
+  page("/operator", "Overview", () => import("./pages/operator/Overview.tsx"), LayoutDashboard, "v"),
+  page("/operator/organizations", "Organizations", () => import("./pages/operator/Organizations.tsx"), Building2, "o"),
+  page("/operator/books", "Books", () => import("./pages/operator/Books.tsx"), BookCheck, "b"),
+  page("/operator/queues", "Queues", () => import("./pages/operator/waiting/Queues.tsx"), Layers, "q"),
+  page("/operator/providers", "Providers", () => import("./pages/operator/Providers.tsx"), Plug, "p"),
+  page("/operator/payments", "Payments", () => import("./pages/operator/Payments.tsx"), CreditCard, "m"),
+  page("/operator/unknown", "Unknown outcomes", () => import("./pages/operator/waiting/Outcomes.tsx"), CircleHelp, "u"),
+  page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), Undo2, "d"),
+  page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), MailPlus, "i"),
+  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), CircleHelp),
+  page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), BookOpen, "c"),
+  page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), ScrollText, "l")
 ]
 
 /** Pages that other pages of the operator lead to. */

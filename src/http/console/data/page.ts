@@ -1,36 +1,6 @@
 /** What a page is, and the list of all pages for whatever lists them: rail, palette, shortcuts. */
+import type { LucideIcon } from "lucide-react"
 import type { ComponentType } from "react"
-
-export const icons = [
-  "home",
-  "activity",
-  "batches",
-  "catalog",
-  "history",
-  "wallet",
-  "usage",
-  "settings",
-  "key",
-  "guard",
-  "label",
-  "senders",
-  "webhooks",
-  "members",
-  "audit",
-  "referrals",
-  "provider",
-  "account",
-  "code",
-  "overview",
-  "organizations",
-  "books",
-  "queues",
-  "payments",
-  "unknown",
-  "disputes",
-  "invitations"
-] as const
-export type PageIcon = (typeof icons)[number]
 
 export interface Page {
   /** `$name` is one segment, which `useParam("name")` reads. A last `$` takes the rest, slashes included. */
@@ -44,7 +14,7 @@ export interface Page {
   readonly access?: "session" | "public" | "both" | "operator"
   /** Where the page is listed. A page of a single object is in no list. */
   readonly place?: "rail" | "settings" | "palette" | "operator"
-  readonly icon?: PageIcon | undefined
+  readonly icon?: LucideIcon | undefined
   /** Second key after `g`, such as `a` for `g a`. */
   readonly shortcut?: string | undefined
   readonly load: () => Promise<{ readonly default: ComponentType }>

@@ -16,7 +16,7 @@ export const Checkbox = ({ label, hint, ...rest }: CheckboxProps) => {
         id={id}
         type="checkbox"
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        className="mt-0.5 h-4 w-4 shrink-0 accent-(--accent)"
+        className="mt-0.5 h-4 w-4 shrink-0 accent-(--color-accent)"
       />
       <div className="min-w-0">
         <label htmlFor={id} className="break-words">

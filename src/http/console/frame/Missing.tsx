@@ -22,7 +22,7 @@ const SignedIn = ({ address }: { readonly address: string }) => {
       <ul className="mb-4 flex flex-wrap gap-x-6 gap-y-2">
         {(near.length === 0 ? pagesAt("rail") : near).map(({ path, title, icon }) => (
           <li key={path} className="flex items-center gap-1.5">
-            {icon !== undefined && <Icon name={icon} />}
+            <Icon of={icon} />
             <TextLink to={path}>{title}</TextLink>
           </li>
         ))}

@@ -44,7 +44,7 @@ const Entry = ({ page }: { readonly page: Page }) => {
       aria-current={isCurrent ? "page" : undefined}
       className={`flex min-h-8 items-center gap-1.5 rounded px-1.5 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
     >
-      {page.icon !== undefined && <Icon name={page.icon} size={18} />}
+      <Icon of={page.icon} size={18} />
       {page.title}
     </Link>
   )

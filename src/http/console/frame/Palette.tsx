@@ -1,6 +1,6 @@
 /** The palette: run a capability, open a run by its id, go to a page, copy the id of a key, or search. The operator's has pages and searches. */
 import { Command, defaultFilter } from "cmdk"
-import { Copy, Search } from "lucide-react"
+import { BookOpen, Copy, Search } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { useGo } from "../data/address.ts"
 import { api, useRead } from "../data/api.ts"
@@ -117,7 +117,7 @@ const Capabilities = ({ go }: { readonly go: (to: string) => void }) => {
           value={`run ${capability} ${title}`}
           onSelect={() => go(`/catalog/${encodeURIComponent(capability)}`)}
         >
-          <Icon name="catalog" />
+          <Icon of={BookOpen} />
           <span className="truncate">{title}</span>
           <code className="ml-auto font-mono text-small text-muted max-sm:hidden">{capability}</code>
         </Item>
@@ -169,7 +169,7 @@ const Palette = ({ frame }: { readonly frame: FrameKind }) => {
             .filter((page) => isListed(page, frame))
             .map(({ path, title, icon, shortcut }) => (
               <Item key={path} value={`page ${title}`} onSelect={() => go(path)}>
-                {icon !== undefined && <Icon name={icon} />}
+                <Icon of={icon} />
                 {title}
                 {shortcut !== undefined && <kbd className="ml-auto text-small text-muted">g {shortcut}</kbd>}
               </Item>

@@ -1,6 +1,6 @@
 /** The pages at hand: a rail with words on wide screens, icons alone below 1,024 px, a bar at the bottom below 640 px. */
 import { useLocation } from "@tanstack/react-router"
-import { BookText, Braces, Command } from "lucide-react"
+import { BookText, Braces, Command, Settings } from "lucide-react"
 import { useSignOut } from "../account/useSignOut.ts"
 import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
@@ -52,7 +52,7 @@ const railPages = (): ReadonlyArray<Page> => [
   ...pagesAt("rail"),
   ...pagesAt("settings")
     .slice(0, 1)
-    .map((first) => ({ ...first, title: "Settings", icon: "settings" as const }))
+    .map((first) => ({ ...first, title: "Settings", icon: Settings }))
 ]
 /** More do not fit beside each other at 360 px. The palette has the rest. */
 const barMax = 4
@@ -80,7 +80,7 @@ const Entry = ({ page, form }: { readonly page: Page; readonly form: "rail" | "b
       title={page.title}
       className={`flex items-center rounded ${shape} ${look}`}
     >
-      {page.icon !== undefined && <Icon name={page.icon} size={18} />}
+      <Icon of={page.icon} size={18} />
       <span className={form === "rail" ? "max-lg:sr-only" : ""}>{page.title}</span>
     </Link>
   )

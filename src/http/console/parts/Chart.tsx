@@ -6,7 +6,7 @@ import { themeShown } from "../look/themes.ts"
 
 export interface Line {
   readonly name: string
-  /** The name of a token, such as `--accent`. */
+  /** The name of a token, such as `--color-accent`. */
   readonly token: string
   readonly values: ReadonlyArray<number>
   /** The value in words, for the table and the cursor. */
@@ -32,7 +32,7 @@ const optionsOf = (
   onIndex: (at: number | null) => void
 ): UPlot.Options => {
   const font = "11px system-ui, sans-serif"
-  const [muted, grid] = [token("--muted"), token("--line")]
+  const [muted, grid] = [token("--color-muted"), token("--color-line")]
   const roomSeconds = lines.some((line) => line.bars === true) ? halfDaySeconds : 0
   const bars = UPlot.paths.bars?.({ size: [fillShare, 40] })
   return {

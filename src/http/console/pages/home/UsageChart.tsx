@@ -14,9 +14,9 @@ type Item = AnswerOf<"usage", "get">["items"][number]
 const countAxis = (value: number) => (Number.isInteger(value) ? String(value) : "")
 
 const ends = [
-  ["succeeded", "Succeeded", "--green"],
-  ["no_match", "No match", "--grey"],
-  ["failed", "Failed", "--red"]
+  ["succeeded", "Succeeded", "--color-green"],
+  ["no_match", "No match", "--color-grey"],
+  ["failed", "Failed", "--color-red"]
 ] as const
 
 const daysMax = 30
@@ -61,7 +61,7 @@ const Charts = ({
     const spending: ReadonlyArray<Line> = [
       {
         name: "Charged",
-        token: "--accent",
+        token: "--color-accent",
         values: bars.map((one) => heightOf(one?.charged ?? "0")),
         words: charged,
         bars: true

@@ -15,8 +15,8 @@ const daysMax = 400
 /** Groups by day are many; a chart of more than this is asked for a shorter time. */
 const groupsMax = 2_000
 /** More lines can't be told apart. */
-const tokens = ["--accent", "--green", "--amber", "--violet"]
-const tokenOfOthers = "--grey"
+const tokens = ["--color-accent", "--color-green", "--color-amber", "--color-violet"]
+const tokenOfOthers = "--color-grey"
 
 interface ChartPeriod {
   readonly from?: string
@@ -63,7 +63,7 @@ const linesOf = (
   days: ReadonlyArray<string>,
   names: ReadonlyMap<string, string>
 ): ReadonlyArray<Line> => {
-  if (grouping === null) return [lineOf("Charged", "--accent", items, days, true)]
+  if (grouping === null) return [lineOf("Charged", "--color-accent", items, days, true)]
   const groups = [...Map.groupBy(items, (item) => valueOf(item, grouping) ?? `\n${item.others ?? ""}`).values()]
   const dearest = groups.toSorted((a, b) => (isLess(chargedIn(a), chargedIn(b)) ? 1 : -1))
   const own = dearest.slice(0, tokens.length)
