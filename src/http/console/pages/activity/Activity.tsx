@@ -1,16 +1,59 @@
 /** All runs, live: filtered, grouped, exported. */
 import { useCallback, useMemo } from "react"
 import { firstRun } from "../../../client/Shell.ts"
-import { useFilters } from "../../data/address.ts"
-import { connection } from "../../data/live.ts"
+import { type Search, useFilters } from "../../data/address.ts"
+import { api, useRead } from "../../data/api.ts"
+import { useKeyNames } from "../../data/lists.ts"
+import { connection, refreshSoon, useLive } from "../../data/live.ts"
+import { exactDollars, sumOf } from "../../data/money.ts"
 import { useStore } from "../../data/store.ts"
-import { Button, Empty, Failed, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
-import { Badge, CodeBlock } from "../../parts/Values.tsx"
 import { Export } from "../../lists/Export.tsx"
+import { Button, Empty, Failed, Loaded, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { DataTable } from "../../parts/Table.tsx"
+import { Badge, CodeBlock } from "../../parts/Values.tsx"
+import { usageColumns } from "../usage/UsageTable.tsx"
+import { periodIn } from "../usage/groupings.ts"
 import { Filters } from "./Filters.tsx"
-import { Groups } from "./Groups.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { queryOf, useRuns } from "./useRuns.ts"
+
+const groupings = ["day", "capability", "provider", "key"] as const
+
+const Groups = ({ search }: { readonly search: Search }) => {
+  const by = groupings.find((one) => one === search["group"]) ?? "day"
+  const period = useMemo(() => periodIn(search), [search])
+  const usage = useRead(["usage", by, period], () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } }))
+  const names = useKeyNames(by === "key")
+  useLive(({ type }) => {
+    if (type === "run.finished") refreshSoon("usage")
+  })
+  return (
+    <Loaded query={usage}>
+      {({ items, next_cursor }) =>
+        items.length === 0 ? (
+          <Empty title="No run ended in this time.">
+            <TextLink to="/activity">Show runs one by one</TextLink>
+          </Empty>
+        ) : (
+          <>
+            <DataTable
+              label={`Runs by ${by}`}
+              rows={items}
+              columns={usageColumns([by], {}, names)}
+              keyOf={(item) => String(item[by] ?? "")}
+            />
+            <p className="mt-3 text-muted">
+              {next_cursor === null
+                ? `${exactDollars(sumOf(items.map(({ charged }) => charged)))} in total.`
+                : "The first 200 groups."}{" "}
+              Finished runs by day of the time zone; other filters do not apply to groups.
+            </p>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}
 
 const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
 

@@ -11,7 +11,7 @@ import { Allowed, Button } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { FormError, FormProblem } from "../../parts/Field.tsx"
-import { ruleWords } from "../keys/ruleWords.ts"
+import { ruleWords } from "../keys/keys.ts"
 import { FormPage } from "../start/FormPage.tsx"
 
 type Asked = AnswerOf<"oauth", "asked">

@@ -1,14 +1,79 @@
 /** History: what the organization already knows of a person, company or page, before it buys or writes again. */
-import { useState } from "react"
+import { Search as SearchShape } from "lucide-react"
+import { type ClipboardEvent, useState } from "react"
+import { onForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
+import { Field, Select } from "../../parts/Field.tsx"
 import { Button, Empty, Loaded, PageHead, Skeleton } from "../../parts/Page.tsx"
 import { Id } from "../../parts/Values.tsx"
 import { Erase } from "./Erase.tsx"
 import { Many } from "./Many.tsx"
-import { SearchBox } from "./SearchBox.tsx"
 import { TimeLine } from "./TimeLine.tsx"
-import { type Kind, kindOf, kindWord, runsMax, runsShown, useHistory } from "./useHistory.ts"
 import { Verdict } from "./Verdict.tsx"
+import { linesOf } from "./lines.ts"
+import {
+  type Kind,
+  kindOf,
+  kindWord,
+  kindWords,
+  runsMax,
+  runsShown,
+  subjectCharsMax,
+  useHistory
+} from "./useHistory.ts"
+
+/** The box for one subject. A text of several lines that is pasted into it becomes a list of subjects. */
+const SearchBox = ({
+  q,
+  kind,
+  onSearch,
+  onMany
+}: {
+  readonly q: string
+  readonly kind: string
+  readonly onSearch: (q: string, kind: string) => void
+  readonly onMany: (text: string) => void
+}) => {
+  const pasted = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData("text")
+    if (linesOf(text).length < 2) return
+    event.preventDefault()
+    onMany(text)
+  }
+  return (
+    // The key fills the fields anew when the address changes, such as with the back button.
+    <form
+      key={`${kind} ${q}`}
+      role="search"
+      onSubmit={onForm((form) => onSearch(textIn(form, "q").trim(), textIn(form, "kind")))}
+      className="flex flex-wrap items-end gap-2"
+    >
+      <Field
+        label="E-mail address, domain, profile, URL, handle, phone number or phrase"
+        name="q"
+        data-search
+        required
+        maxLength={subjectCharsMax}
+        defaultValue={q}
+        placeholder="ada@example.com"
+        autoComplete="off"
+        spellCheck={false}
+        onPaste={pasted}
+        className="min-w-60 flex-1"
+      />
+      <Select
+        label="Kind"
+        name="kind"
+        defaultValue={kind}
+        options={[["", "Detect it"], ...kindWords]}
+        className="max-w-44"
+      />
+      <Button type="submit" look="primary">
+        <SearchShape size={14} aria-hidden="true" /> Look up
+      </Button>
+    </form>
+  )
+}
 
 const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }) => {
   const [limit, setLimit] = useState(runsShown)

@@ -13,8 +13,7 @@ import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { AllowancePanel } from "./Allowances.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyLink, KeyState } from "./KeyState.tsx"
-import { firstRules, useRuleWords } from "./ruleWords.ts"
-import { type ApiKey, useKey } from "./keys.ts"
+import { type ApiKey, firstRules, useKey, useRuleWords } from "./keys.ts"
 
 const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   <Panel title="The key">

@@ -8,7 +8,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { Select } from "../../parts/Field.tsx"
-import { useRuleWords } from "./ruleWords.ts"
+import { useRuleWords } from "./keys.ts"
 
 /** Seconds until its end. */
 const lengths: ReadonlyArray<readonly [string, string]> = [

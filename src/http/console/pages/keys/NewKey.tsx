@@ -8,7 +8,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
-import { firstRules, useRuleWords } from "./ruleWords.ts"
+import { firstRules, useRuleWords } from "./keys.ts"
 
 const form = payloadForm("keys", "create", ["environment"])
 

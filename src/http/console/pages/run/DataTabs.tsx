@@ -1,8 +1,10 @@
-/** Input, result and the provider's own answer of a run. */
+/** Input, result, the provider's own answer and the ledger entries of a run. */
 import { isRecord } from "../../data/json.ts"
 import { Facts } from "../../lists/Facts.tsx"
-import { Loaded } from "../../parts/Page.tsx"
-import { Money, Time } from "../../parts/Values.tsx"
+import { wordOf } from "../../lists/nouns.tsx"
+import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Id, Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
 import { Result } from "./Result.tsx"
 import { Json } from "./Tabs.tsx"
@@ -86,3 +88,39 @@ export const RawTab = ({ run }: { readonly run: Run }) => {
     </div>
   )
 }
+
+type Entry = Details["ledger"][number]
+
+const columns: ReadonlyArray<Column<Entry>> = [
+  { title: "Number", cell: ({ seq }) => seq, align: "right" },
+  { title: "Entry", cell: ({ type }) => wordOf("Transaction", "type", type) },
+  { title: "Amount", cell: ({ amount }) => <Money amount={amount} />, align: "right" },
+  { title: "Balance after", cell: ({ balance_after }) => <Money amount={balance_after} />, align: "right" },
+  {
+    title: "Held after",
+    cell: ({ reserved_after }) => <Money amount={reserved_after} />,
+    align: "right",
+    wide: true
+  },
+  { title: "When", cell: ({ created_at }) => <Time at={created_at} />, align: "right" },
+  { title: "Id", cell: ({ id }) => <Id id={id} what="the entry's id" />, wide: true }
+]
+
+export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDetails> }) => (
+  <Loaded query={query}>
+    {({ ledger }) => (
+      <DataTable
+        label="Ledger entries of the run"
+        rows={ledger}
+        columns={columns}
+        empty={
+          <Empty title="No ledger entries">
+            <p className="text-muted">
+              This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
+            </p>
+          </Empty>
+        }
+      />
+    )}
+  </Loaded>
+)

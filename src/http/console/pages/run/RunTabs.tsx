@@ -1,9 +1,8 @@
 /** The parts of a run that are too long for the page: input, result, ledger, events and receipt. The address has the open one. */
 import { type ReactNode, useEffect, useRef } from "react"
 import { useFilters } from "../../data/address.ts"
-import { InputTab, RawTab, ResultTab } from "./DataTabs.tsx"
+import { InputTab, LedgerTab, RawTab, ResultTab } from "./DataTabs.tsx"
 import { EventsTab } from "./EventsTab.tsx"
-import { LedgerTab } from "./LedgerTab.tsx"
 import { ReceiptTab } from "./ReceiptTab.tsx"
 import { Tabs } from "./Tabs.tsx"
 import type { Run, useDetails } from "./useRun.ts"

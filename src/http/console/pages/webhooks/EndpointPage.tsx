@@ -1,17 +1,73 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
 import { useState } from "react"
-import { ActionButton, ActionForm, useAction } from "../../actions/Actions.tsx"
-import { useParam } from "../../data/address.ts"
+import { ActionButton, ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Allowed, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
-import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
+import { Select } from "../../parts/Field.tsx"
+import { Allowed, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
 import { Id, Time } from "../../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { type Endpoint, EndpointState, fieldWords, Trouble, useEndpoint } from "./endpoints.tsx"
-import { RemoveEndpoint, RotateSecret } from "./SecretAndRemoval.tsx"
+
+/** Seconds for which webhooks are signed with both secrets. */
+const graces: ReadonlyArray<readonly [string, string]> = [
+  ["86400", "one day"],
+  ["3600", "one hour"],
+  ["604800", "seven days"],
+  ["0", "no time: the old secret ends at once"]
+]
+
+const RotateSecret = ({
+  endpoint,
+  onSecret
+}: {
+  readonly endpoint: Endpoint
+  readonly onSecret: (secret: string) => void
+}) => (
+  <ConfirmAction
+    send={(form) =>
+      api.webhooks.rotate({
+        params: { endpoint_id: endpoint.id },
+        payload: { grace_seconds: Number.parseInt(textIn(form, "grace"), 10) }
+      })
+    }
+    after={({ secret }) => onSecret(secret)}
+    changes={["webhooks"]}
+    word="Rotate the secret"
+    buttonLook="plain"
+    title="Rotate the secret of this endpoint?"
+  >
+    <p>
+      <span className="wrap-anywhere">{endpoint.url}</span> gets webhooks with a new signature. Store the new secret
+      there before the old one ends.
+    </p>
+    <Select label="Webhooks are signed with both secrets for" name="grace" options={graces} />
+  </ConfirmAction>
+)
+
+const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const go = useGo()
+  return (
+    <ConfirmAction
+      send={() => api.webhooks.remove({ params: { endpoint_id: endpoint.id } })}
+      says="The endpoint is removed."
+      after={() => go("/settings/webhooks")}
+      changes={["webhooks"]}
+      word="Remove the endpoint"
+      title="Remove this endpoint?"
+      cancel="Keep it"
+    >
+      <p>
+        <span className="wrap-anywhere">{endpoint.url}</span> gets no more events, and its deliveries are deleted. It
+        can't be undone.
+      </p>
+    </ConfirmAction>
+  )
+}
 
 const form = payloadForm("webhooks", "change", ["status"])
 

@@ -7,10 +7,9 @@ import { Facts } from "../../../lists/Facts.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
 import { Loaded, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
 import { Verdict } from "../parts.tsx"
-import { Credit, Guard } from "./WalletForms.tsx"
+import { Credit, Guard, Suspension } from "./WalletChanges.tsx"
 import { Keys, Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
 import { Runs } from "./Runs.tsx"
-import { Suspension } from "./Suspension.tsx"
 
 export type Detail = AnswerOf<"operatorOrganizations", "get">
 

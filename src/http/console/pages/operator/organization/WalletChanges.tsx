@@ -1,4 +1,4 @@
-/** Changes a wallet after a question: a credit or refund, and the limits of the spend guard, which an operator may raise and remove. */
+/** What an operator changes of a wallet after a question: credits and refunds, the limits of the spend guard, and a suspension that ends. */
 import { useState } from "react"
 import { ActionForm, useAction } from "../../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../../data/api.ts"
@@ -6,9 +6,10 @@ import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
+import { Bullets } from "../../../lists/Facts.tsx"
 import { Panel } from "../../../parts/Page.tsx"
-import { Money } from "../../../parts/Values.tsx"
-import { auditNote } from "../parts.tsx"
+import { Money, Time } from "../../../parts/Values.tsx"
+import { Ask, auditNote, Verdict } from "../parts.tsx"
 
 const creditForm = payloadForm("operatorOrganizations", "credit", ["reference"])
 const creditWords = {
@@ -110,6 +111,40 @@ export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizat
       >
         <PayloadFields form={guardForm} words={guardWords} before={guard} />
       </ActionForm>
+    </Panel>
+  )
+}
+
+type Detail = AnswerOf<"operatorOrganizations", "get">
+
+const Resume = ({ detail }: { readonly detail: Detail }) => (
+  <Ask
+    send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
+    says="The wallet takes new runs again."
+    word="Resume…"
+    title={`Resume the wallet of ${detail.name}?`}
+    confirm="Check the books and resume"
+  >
+    <p>The service checks the books of this wallet. If they add up, it takes new runs at once, and they are charged.</p>
+    <p>If they do not add up, the wallet stays suspended, and you see what is wrong.</p>
+  </Ask>
+)
+
+export const Suspension = ({ detail }: { readonly detail: Detail }) => {
+  const { suspension } = detail
+  if (suspension === null) return null
+  return (
+    <Panel title="Suspended" className="lg:col-span-2" actions={<Resume detail={detail} />}>
+      <div className="space-y-2">
+        <Verdict good={false}>
+          A check found that the books of this wallet do not add up, and suspended it <Time at={suspension.since} />.
+        </Verdict>
+        <p>
+          New runs end as blocked with the error wallet_suspended, and nothing is held. What had begun is settled.
+          Restore the rows before you resume the wallet.
+        </p>
+        <Bullets aria-label="What the check found" items={suspension.violations} className="ml-6 text-small" />
+      </div>
     </Panel>
   )
 }
