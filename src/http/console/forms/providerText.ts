@@ -38,22 +38,7 @@ export const plainText = (text: string): string => {
 export const isCalledRequired = (text: string): boolean => /\brequired field(?!\s*(\.\s*)?if)/.test(text)
 
 /** Abbreviations that are names of fields, or parts of them. */
-const abbreviations = [
-  "URL",
-  "URLs",
-  "ID",
-  "IDs",
-  "API",
-  "IP",
-  "HTML",
-  "CSS",
-  "JSON",
-  "SEO",
-  "CIK",
-  "UEI",
-  "NAICS",
-  "SIC"
-]
+const abbreviations = "URL URLs ID IDs API IP HTML CSS JSON SEO CIK UEI NAICS SIC".split(" ")
 const shouted = new Map(abbreviations.map((one) => [one.toLowerCase(), one]))
 
 /** `company_domain` and `companyDomain` as "Company domain". A name with other signs stays as it is. */

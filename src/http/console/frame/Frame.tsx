@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { useLiveConnection } from "../data/live.ts"
 import { useSession } from "../data/session.ts"
 import { BottomBar, Rail, TopBar } from "./Rail.tsx"
-import { Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
+import { isCurrent, Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
 import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { Button, Link } from "../parts/Page.tsx"
@@ -14,15 +14,14 @@ import { pagesAt } from "../data/page.ts"
 const SettingsNav = () => {
   const { pathname } = useLocation()
   const list = useCurrentInSight(pathname)
-  const isCurrent = (path: string) => pathname === path || pathname.startsWith(`${path}/`)
   return (
     <nav ref={list} aria-label="Settings" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
       {pagesAt("settings").map(({ path, title }) => (
         <Link
           key={path}
           to={path}
-          aria-current={isCurrent(path) ? "page" : undefined}
-          className={`border-b-2 px-3 py-2 whitespace-nowrap ${isCurrent(path) ? "border-accent font-semibold" : "border-transparent text-muted hover:text-text"}`}
+          aria-current={isCurrent(pathname, path) ? "page" : undefined}
+          className={`border-b-2 px-3 py-2 whitespace-nowrap ${isCurrent(pathname, path) ? "border-accent font-semibold" : "border-transparent text-muted hover:text-text"}`}
         >
           {title}
         </Link>

@@ -7,7 +7,7 @@ import { api } from "../data/api.ts"
 import { paletteKey } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
-import { Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
+import { isCurrent, Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
 import { Button, Failed, Link, Skeleton, useTitle } from "../parts/Page.tsx"
 import { Badge, CodeBlock } from "../parts/Values.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
@@ -33,16 +33,13 @@ const NoSession = () => {
   )
 }
 
-const isUnder = (path: string, page: Page) =>
-  page.path === "/operator" ? path === page.path : path === page.path || path.startsWith(`${page.path}/`)
-
 const Entry = ({ page }: { readonly page: Page }) => {
-  const isCurrent = isUnder(useLocation().pathname, page)
+  const isHere = isCurrent(useLocation().pathname, page.path)
   return (
     <Link
       to={page.path}
-      aria-current={isCurrent ? "page" : undefined}
-      className={`flex min-h-8 items-center gap-1.5 rounded px-1.5 py-1.5 whitespace-nowrap ${isCurrent ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
+      aria-current={isHere ? "page" : undefined}
+      className={`flex min-h-8 items-center gap-1.5 rounded px-1.5 py-1.5 whitespace-nowrap ${isHere ? "bg-accent-soft font-semibold text-accent" : "hover:bg-hover"}`}
     >
       <Icon of={page.icon} size={18} />
       {page.title}

@@ -12,6 +12,7 @@ import { Menu } from "../parts/Menu.tsx"
 import { Link } from "../parts/Page.tsx"
 import { Balance } from "./Balance.tsx"
 import { Environment } from "./Environment.tsx"
+import { isCurrent } from "./Shortcuts.tsx"
 import { ThemeMenu } from "./ThemeMenu.tsx"
 import { openPalette } from "./openPalette.ts"
 
@@ -57,18 +58,13 @@ const railPages = (): ReadonlyArray<Page> => [
 /** More do not fit beside each other at 360 px. The palette has the rest. */
 const barMax = 4
 
-const isUnder = (path: string, page: Page) =>
-  page.path === "/"
-    ? path === "/"
-    : page.title === "Settings"
-      ? path.startsWith("/settings")
-      : path === page.path ||
-        path.startsWith(`${page.path}/`) ||
-        (page.path === "/activity" && path.startsWith("/runs/"))
+/** Whether the page that is open belongs to an entry, whose first page may stand for a whole room. */
+const isUnder = (path: string, { path: own, title }: Page) =>
+  isCurrent(path, title === "Settings" ? "/settings" : own) || (own === "/activity" && path.startsWith("/runs/"))
 
 const Entry = ({ page, form }: { readonly page: Page; readonly form: "rail" | "bar" }) => {
-  const isCurrent = isUnder(useLocation().pathname, page)
-  const look = isCurrent ? "bg-accent-soft text-accent font-semibold" : "text-text hover:bg-hover"
+  const isHere = isUnder(useLocation().pathname, page)
+  const look = isHere ? "bg-accent-soft text-accent font-semibold" : "text-text hover:bg-hover"
   const shape =
     form === "bar"
       ? "flex-col gap-0.5 px-1 py-1.5 text-small flex-1"
@@ -76,7 +72,7 @@ const Entry = ({ page, form }: { readonly page: Page; readonly form: "rail" | "b
   return (
     <Link
       to={page.path}
-      aria-current={isCurrent ? "page" : undefined}
+      aria-current={isHere ? "page" : undefined}
       title={page.title}
       className={`flex items-center rounded ${shape} ${look}`}
     >

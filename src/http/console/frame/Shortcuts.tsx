@@ -104,3 +104,7 @@ export const useCurrentInSight = (pathname: string): RefObject<HTMLElement | nul
   }, [pathname])
   return list
 }
+
+/** Whether an address is that of a page or of one below it. The first page of a frame has none below. */
+export const isCurrent = (address: string, page: string): boolean =>
+  address === page || (page !== "/" && page !== "/operator" && address.startsWith(`${page}/`))

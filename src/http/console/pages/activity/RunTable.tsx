@@ -81,25 +81,23 @@ const Row = memo(({ run, keyName, index, top, isCurrent, ago, onOpen }: RowProps
   </div>
 ))
 
+const titles: ReadonlyArray<readonly [title: string, look: string]> = [
+  ["Run", ""],
+  ["Status", ""],
+  ["Provider", "max-lg:hidden"],
+  ["Key", "max-lg:hidden"],
+  ["Took", "text-right max-lg:hidden"],
+  ["Charged", "text-right"],
+  ["Ago", "text-right max-sm:hidden"]
+]
+
 const Head = () => (
   <div role="row" aria-rowindex={1} className={`${grid} h-8 border-b border-line bg-sunken font-medium text-muted`}>
-    <span role="columnheader">Run</span>
-    <span role="columnheader">Status</span>
-    <span role="columnheader" className="max-lg:hidden">
-      Provider
-    </span>
-    <span role="columnheader" className="max-lg:hidden">
-      Key
-    </span>
-    <span role="columnheader" className="text-right max-lg:hidden">
-      Took
-    </span>
-    <span role="columnheader" className="text-right">
-      Charged
-    </span>
-    <span role="columnheader" className="text-right max-sm:hidden">
-      Ago
-    </span>
+    {titles.map(([title, look]) => (
+      <span key={title} role="columnheader" className={look}>
+        {title}
+      </span>
+    ))}
   </div>
 )
 

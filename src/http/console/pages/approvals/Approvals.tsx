@@ -1,12 +1,76 @@
 /** Runs that wait for a member's yes, and the rules that make runs wait. An agent's words link here, with the run in the address. */
+import { ActionButton, ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { columnsOf } from "../../lists/nouns.tsx"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
 import { type Approval, Decide } from "./Decide.tsx"
-import { Rules } from "./Rules.tsx"
+
+type Rule = AnswerOf<"approvals", "rules">["items"][number]
+
+const form = payloadForm("approvals", "addRule", ["active"])
+const changes = ["approval-rules"]
+
+const Add = () => {
+  const add = useAction((sent: FormData) => api.approvals.addRule({ payload: payloadIn(sent) }), {
+    says: "The rule is added. It applies to runs from now on.",
+    changes
+  })
+  return (
+    <Panel title="Add a rule" className="mt-6">
+      <ActionForm action={add} submit="Add the rule" className="space-y-3">
+        <PayloadFields form={form} words={{ name: { placeholder: "Large runs" } }} />
+      </ActionForm>
+    </Panel>
+  )
+}
+
+const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
+  const params = { approval_rule_id: id }
+  const turn = useAction(() => api.approvals.changeRule({ params, payload: { active: !active } }), { changes })
+  return (
+    <div className="flex flex-wrap items-start justify-end gap-2">
+      <ActionButton action={turn}>{active ? "Turn off" : "Turn on"}</ActionButton>
+      <ConfirmAction
+        send={() => api.approvals.removeRule({ params })}
+        says={`${name} is removed.`}
+        changes={changes}
+        word="Remove"
+        title={`Remove ${name}?`}
+        confirm="Remove the rule"
+        cancel="Keep it"
+      >
+        <p>New runs no longer wait because of it. Runs that wait already wait on.</p>
+      </ConfirmAction>
+    </div>
+  )
+}
+
+const Rules = () => {
+  const may = useMay("approvals.addRule")
+  const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: from }))
+  return (
+    <>
+      <Panel title="Rules" className="mt-6">
+        <PagedTable
+          paged={paged}
+          label="Which runs wait"
+          columns={columnsOf("ApprovalRule", { actions: may && ((rule) => <Actions rule={rule} />) })}
+          empty={
+            <Empty title="No run needs an approval.">
+              A rule says from which amount, for which capabilities or keys a run waits.
+            </Empty>
+          }
+        />
+      </Panel>
+      {may && <Add />}
+    </>
+  )
+}
 
 const Approvals = () => {
   const may = useMay("approvals.approve")

@@ -43,6 +43,21 @@ const requestIn = (search: Search) => {
 }
 type Request = ReturnType<typeof requestIn>
 
+const exact = "wrap-anywhere font-medium"
+
+/** What a person checks before the answer. */
+const factsOf = ({ organization, on_this_machine, redirect_host, scope }: Asked) =>
+  [
+    ["Organization whose wallet pays", organization.name, exact],
+    ["The answer goes to", on_this_machine ? `a program on your machine (${redirect_host})` : redirect_host, exact],
+    [
+      "It will be able to",
+      scope === "run"
+        ? "start runs that spend money, also runs that send messages, and read its own runs and budget"
+        : "start runs that look things up and spend money, and read its own runs and budget"
+    ]
+  ] as const
+
 const Decide = ({ request, consent }: { readonly request: Request; readonly consent: Asked }) => {
   const [isDenied, setIsDenied] = useState(false)
   const decide = useAction(
@@ -63,24 +78,12 @@ const Decide = ({ request, consent }: { readonly request: Request; readonly cons
   return (
     <form onSubmit={onForm((sent) => decide.mutate({ sent, approve: true }))} className="space-y-5">
       <dl className="space-y-3">
-        <div>
-          <dt className="text-small text-muted">Organization whose wallet pays</dt>
-          <dd className="wrap-anywhere font-medium">{consent.organization.name}</dd>
-        </div>
-        <div>
-          <dt className="text-small text-muted">The answer goes to</dt>
-          <dd className="wrap-anywhere font-medium">
-            {consent.on_this_machine ? `a program on your machine (${consent.redirect_host})` : consent.redirect_host}
-          </dd>
-        </div>
-        <div>
-          <dt className="text-small text-muted">It will be able to</dt>
-          <dd>
-            {consent.scope === "run"
-              ? "start runs that spend money, also runs that send messages, and read its own runs and budget"
-              : "start runs that look things up and spend money, and read its own runs and budget"}
-          </dd>
-        </div>
+        {factsOf(consent).map(([term, fact, look = ""]) => (
+          <div key={term}>
+            <dt className="text-small text-muted">{term}</dt>
+            <dd className={look}>{fact}</dd>
+          </div>
+        ))}
       </dl>
       <FormError value={decide.error}>
         <PayloadFields

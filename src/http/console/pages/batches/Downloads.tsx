@@ -9,8 +9,7 @@ import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
 import { keepFile, keptFile, type Sheet, sheetOf } from "./readFile.ts"
-import { addressOfResults, allResults } from "./readResults.ts"
-import { type Batch, endedOf } from "./useBatch.ts"
+import { addressOfResults, allResults, type Batch, endedOf } from "./useBatch.ts"
 
 /** Null if this can be the file of the batch. */
 const problemWith = ({ name, rows }: Sheet, batch: Batch): string | null =>

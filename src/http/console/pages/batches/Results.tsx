@@ -4,12 +4,11 @@ import { useState } from "react"
 import { useFilters } from "../../data/address.ts"
 import { useRead } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { Button, Empty, Failed, Panel, RowLink, Skeleton } from "../../parts/Page.tsx"
-import { DataTable } from "../../parts/Table.tsx"
+import { Empty, Panel, RowLink } from "../../parts/Page.tsx"
 import { statusWord } from "../../parts/Values.tsx"
-import { readResults } from "./readResults.ts"
-import { type Batch, endedOf } from "./useBatch.ts"
+import { type Batch, endedOf, readResults } from "./useBatch.ts"
 
 const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"]
 const pageSize = 50
@@ -65,26 +64,22 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
   const [wanted, setWanted] = useState(pageSize)
   const { data, error, refetch, isFetching } = useResults(batch, status, wanted)
   if (endedOf(batch) === 0) return <Empty title="Results will be here as rows end." />
-  if (data === undefined)
-    return error === null ? <Skeleton lines={6} height={28} /> : <Failed error={error} retry={() => void refetch()} />
-  if (data.lines.length === 0)
-    return <Empty title={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`} />
   return (
-    <div className="space-y-3">
-      <DataTable
-        label="Rows of the batch"
-        rows={data.lines}
-        columns={columns}
-        keyOf={({ row }) => String(row)}
-        toOf={({ run_id }) => (run_id === null ? `/batches/${batch.id}` : `/runs/${run_id}`)}
-      />
-      {error !== null && <Failed error={error} retry={() => void refetch()} />}
-      {data.more && (
-        <Button busy={isFetching} onClick={() => setWanted(wanted + pageSize * 4)}>
-          Show more rows
-        </Button>
-      )}
-    </div>
+    <PagedTable
+      paged={{
+        items: data?.lines ?? null,
+        error,
+        hasMore: data?.more === true,
+        isReading: isFetching,
+        more: () => setWanted(wanted + pageSize * 4),
+        again: () => void refetch()
+      }}
+      label="Rows of the batch"
+      columns={columns}
+      keyOf={({ row }) => String(row)}
+      toOf={({ run_id }) => (run_id === null ? `/batches/${batch.id}` : `/runs/${run_id}`)}
+      empty={<Empty title={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`} />}
+    />
   )
 }
 

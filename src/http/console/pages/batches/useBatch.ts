@@ -1,6 +1,7 @@
-/** Batches, current: an unfinished one is read again every second while its page is in sight, and every three seconds in the list. */
+/** Batches and their results, current: an unfinished batch is read again every second while its page is in sight, and every three seconds in the list. */
 import { useEffect, useRef } from "react"
-import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
+import type { Nouns } from "../../../client/nounColumns.ts"
+import { type AnswerOf, api, queries, request, useRead } from "../../data/api.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { announce } from "../../parts/Announcer.tsx"
 
@@ -34,3 +35,50 @@ export const useBatches = () =>
 export const fileOf = ({ metadata }: Batch): string | null => metadata?.["file"] ?? null
 
 export const endedOf = ({ rows }: Batch): number => rows.total - rows.open
+
+/** A line of the results, as the API writes it. */
+export type Line = Nouns["BatchResult"]["Encoded"]
+
+export interface Lines {
+  readonly lines: ReadonlyArray<Line>
+  readonly more: boolean
+}
+
+const parsed = (text: string): Line => JSON.parse(text)
+
+export const addressOfResults = (batch_id: string): string => `/v1/batches/${encodeURIComponent(batch_id)}/results`
+
+/** The first rows with this status. An empty text means any. */
+export const readResults = async (
+  batch_id: string,
+  { status, wanted, signal }: { readonly status: string; readonly wanted: number; readonly signal: AbortSignal }
+): Promise<Lines> => {
+  const headers = { accept: "application/x-ndjson" }
+  const response = await request("GET", addressOfResults(batch_id), {}, { headers, signal })
+  const reader = response.body?.getReader()
+  if (reader === undefined) return { lines: [], more: false }
+  const decoder = new TextDecoder()
+  const lines: Array<Line> = []
+  let rest = ""
+  for (;;) {
+    const { done, value } = await reader.read()
+    rest += value === undefined ? "" : decoder.decode(value, { stream: true })
+    const texts = rest.split("\n")
+    rest = texts.pop() ?? ""
+    for (const text of texts) {
+      const line = parsed(text)
+      if (status === "" || line.status === status) lines.push(line)
+    }
+    if (done || lines.length > wanted) {
+      if (!done) await reader.cancel()
+      return { lines: lines.slice(0, wanted), more: lines.length > wanted }
+    }
+  }
+}
+
+/** All rows that have ended. */
+export const allResults = async (batch_id: string): Promise<ReadonlyArray<Line>> => {
+  const headers = { accept: "application/x-ndjson" }
+  const response = await request("GET", addressOfResults(batch_id), {}, { headers })
+  return (await response.text()).split("\n").flatMap((text) => (text === "" ? [] : [parsed(text)]))
+}

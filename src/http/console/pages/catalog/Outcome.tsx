@@ -2,8 +2,7 @@
 import { duration } from "../../data/time.ts"
 import { ButtonLink, Loaded, Skeleton } from "../../parts/Page.tsx"
 import { Money, Status } from "../../parts/Values.tsx"
-import { Result } from "../run/Result.tsx"
-import { Trouble } from "../run/Trouble.tsx"
+import { Result, Trouble } from "../run/Result.tsx"
 import { type Run, useRun } from "../run/useRun.ts"
 
 const Summary = ({ run }: { readonly run: Run }) => {

@@ -9,7 +9,7 @@ import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { EmailField, Select } from "../../parts/Field.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import { Badge, Time } from "../../parts/Values.tsx"
-import { roleOf, roleWords } from "./roles.ts"
+import { roleOf, roleWords } from "./MemberActions.tsx"
 
 type Invitation = AnswerOf<"invitations", "list">["items"][number]
 

@@ -8,8 +8,7 @@ import { Empty, Page, Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { RemoveFactors } from "./RemoveFactors.tsx"
-import { RemoveMember, RoleOf } from "./MemberActions.tsx"
-import { type Member, roleWords } from "./roles.ts"
+import { type Member, RemoveMember, RoleOf, roleWords } from "./MemberActions.tsx"
 
 const Roles = () => (
   <details className="mt-4">

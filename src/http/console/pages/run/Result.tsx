@@ -1,10 +1,13 @@
-/** A result as fields with their words, and behind a tab as the JSON that it is. */
+/** A result as fields with their words, and behind a tab as the JSON that it is; and why a run did not succeed, and what to do next. */
 import type { ReactNode } from "react"
 import { isRecord } from "../../data/json.ts"
 import { nameWords } from "../../forms/providerText.ts"
-import { Facts } from "../../lists/Facts.tsx"
+import { Bullets, Facts } from "../../lists/Facts.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Status } from "../../parts/Values.tsx"
+import { ControlLinks } from "../../running/controls.tsx"
 import { Json, Tabs } from "./Tabs.tsx"
+import type { Run } from "./useRun.ts"
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -82,3 +85,22 @@ export const Result = ({ run_id, result }: { readonly run_id: string; readonly r
     ]}
   />
 )
+
+/** Why a run did not succeed, the control that blocked it, and what to do next. */
+export const Trouble = ({ run }: { readonly run: Run }) => {
+  const { error, controls = [], hints } = run
+  if (error === undefined && hints.length === 0) return null
+  return (
+    <section aria-label="What happened" className="rounded border border-line p-4">
+      {error !== undefined && (
+        <p className="flex flex-wrap items-start gap-x-3 gap-y-1">
+          <Status status={error.code === "outcome_unknown" ? "outcome_unknown" : run.status} />
+          <span className="min-w-0 break-words">{error.message}</span>
+          <code className="font-mono text-small text-muted">{error.code}</code>
+        </p>
+      )}
+      <ControlLinks controls={controls} code={error?.code} />
+      {hints.length > 0 && <Bullets items={hints} className="mt-2 pl-5 text-muted" />}
+    </section>
+  )
+}

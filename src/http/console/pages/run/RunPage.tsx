@@ -1,23 +1,69 @@
 /** One run: what it cost, which providers were called and why, and its result. */
+import { type ReactNode, useEffect, useRef } from "react"
 import { ActionButton, useAction } from "../../actions/Actions.tsx"
-import { useParam } from "../../data/address.ts"
+import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { Denied, Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { duration } from "../../data/time.ts"
-import { Id, Status, Time } from "../../parts/Values.tsx"
 import { CopyMenu } from "../../parts/Menu.tsx"
-import { Attempts } from "./Attempts.tsx"
-import { MoneyBar } from "./MoneyBar.tsx"
-import { RunAgain } from "./RunAgain.tsx"
-import { RunTabs } from "./RunTabs.tsx"
-import { Trouble } from "./Trouble.tsx"
-import { type Details, type Run, useDetails, useRun } from "./useRun.ts"
-import { Warranty } from "./warranty/Warranty.tsx"
-import { Waits } from "../approvals/Decide.tsx"
-import { Why } from "./Why.tsx"
+import { Denied, Loaded, Page, Skeleton } from "../../parts/Page.tsx"
+import { Id, Status, Time } from "../../parts/Values.tsx"
 import { commandsOf } from "../../running/commands.ts"
 import { isRunBody } from "../../running/request.ts"
+import { Waits } from "../approvals/Decide.tsx"
+import { Attempts } from "./Attempts.tsx"
+import { InputTab, LedgerTab, RawTab, ResultTab } from "./DataTabs.tsx"
+import { EventsTab } from "./EventsTab.tsx"
+import { MoneyBar } from "./MoneyBar.tsx"
+import { ReceiptTab } from "./ReceiptTab.tsx"
+import { Trouble } from "./Result.tsx"
+import { RunAgain } from "./RunAgain.tsx"
+import { Tabs } from "./Tabs.tsx"
+import { Why } from "./Why.tsx"
+import { type Details, type Run, useDetails, useRun } from "./useRun.ts"
+import { Warranty } from "./warranty/Warranty.tsx"
+
+const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
+type Name = (typeof names)[number]
+const first: Name = "Result"
+
+/** The open tab. A link to a tab also brings it into sight; a click on a tab does not move the page. */
+const useTab = () => {
+  const [{ tab = "" }, change] = useFilters()
+  const box = useRef<HTMLDivElement>(null)
+  const chosen = useRef("")
+  useEffect(() => {
+    if (tab !== chosen.current) box.current?.scrollIntoView({ block: "nearest" })
+    chosen.current = tab
+  }, [tab])
+  const onOpen = (name: string) => {
+    chosen.current = name === first ? "" : name.toLowerCase()
+    change({ tab: chosen.current }, { stay: true })
+  }
+  return { open: names.find((name) => name.toLowerCase() === tab) ?? first, onOpen, box }
+}
+
+const RunTabs = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => {
+  const { open, onOpen, box } = useTab()
+  const contents: Readonly<Record<Name, ReactNode>> = {
+    Input: <InputTab run={run} query={query} />,
+    Result: <ResultTab run={run} />,
+    Raw: <RawTab run={run} />,
+    Ledger: <LedgerTab query={query} />,
+    Events: <EventsTab run_id={run.run_id} />,
+    Receipt: <ReceiptTab run={run} />
+  }
+  return (
+    <div ref={box}>
+      <Tabs
+        label="Parts of the run"
+        tabs={names.map((name) => ({ name, content: contents[name] }))}
+        open={open}
+        onOpen={onOpen}
+      />
+    </div>
+  )
+}
 
 type Copied = readonly [word: string, text: string]
 

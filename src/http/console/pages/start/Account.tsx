@@ -10,8 +10,7 @@ import { PasswordField, passwordLengthMin } from "../../parts/Field.tsx"
 import { Button, Loaded, Page, Panel } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Badge, Id, Time } from "../../parts/Values.tsx"
-import { Passkeys } from "./Passkeys.tsx"
-import { SecondFactor } from "./SecondFactor.tsx"
+import { Passkeys, SecondFactor } from "./Factors.tsx"
 
 type OpenSession = AnswerOf<"auth", "sessions">["items"][number]
 

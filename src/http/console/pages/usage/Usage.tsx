@@ -1,18 +1,94 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
 import { lazyRouteComponent } from "@tanstack/react-router"
-import { Suspense, useMemo } from "react"
+import { Suspense, useMemo, useState } from "react"
+import { onForm, textIn } from "../../actions/Actions.tsx"
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { useKeyNames } from "../../data/lists.ts"
 import { counted } from "../../data/words.ts"
 import { useZone } from "../../frame/Balance.tsx"
-import { usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Failed, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
-import { Money } from "../../parts/Values.tsx"
 import { Export } from "../../lists/Export.tsx"
-import { Controls } from "./Controls.tsx"
-import { groupBy, type Grouping, groupingsIn, type Item, periodIn } from "./groupings.ts"
+import { Period } from "../../lists/Filters.tsx"
+import { usePaged } from "../../lists/PagedList.tsx"
+import { Field, Select } from "../../parts/Field.tsx"
+import { Button, Empty, Failed, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Money } from "../../parts/Values.tsx"
 import { UsageTable } from "./UsageTable.tsx"
+import {
+  type Days,
+  groupBy,
+  type Grouping,
+  groupingsIn,
+  type Item,
+  namedGroupings,
+  periodIn,
+  wordOf
+} from "./groupings.ts"
+
+/** Labels are names that only the organization knows, so somebody types them. */
+const LabelForm = ({ onLabel }: { readonly onLabel: (name: string) => void }) => (
+  <form onSubmit={onForm((form) => onLabel(textIn(form, "label").trim()))} className="flex items-end gap-2">
+    <Field
+      label="Name of the label"
+      name="label"
+      required
+      maxLength={100}
+      pattern="[^,\s]+"
+      autoFocus
+      className="w-full max-w-52"
+    />
+    <Button type="submit">Group by this label</Button>
+  </form>
+)
+
+type Place = "by" | "and"
+const placeWords: Readonly<Record<Place, string>> = { by: "Group by", and: "and by" }
+
+const Controls = ({ groupings }: { readonly groupings: ReadonlyArray<Grouping> }) => {
+  const [, change] = useFilters()
+  const [asksFor, setAsksFor] = useState<Place | null>(null)
+  const [first, second] = groupings
+  const choose = (place: Place) => (event: { readonly target: { readonly value: string } }) => {
+    const { value } = event.target
+    setAsksFor(value === "label" ? place : null)
+    if (value !== "label") change(value === "total" ? { by: value, and: "" } : { [place]: value })
+  }
+  const optionsOf = (place: Place, chosen: Grouping | undefined, other: Grouping | undefined) => [
+    place === "by" ? (["total", "One total"] as const) : (["", "nothing else"] as const),
+    ...namedGroupings.filter(([value]) => value !== other),
+    ...(chosen?.startsWith("metadata.") === true ? [[chosen, wordOf(chosen)] as const] : []),
+    ...(other?.startsWith("metadata.") === true ? [] : [["label", "A label…"] as const])
+  ]
+  return (
+    <div className="mb-4 space-y-3">
+      <div className="flex flex-wrap items-end gap-2">
+        <Select
+          label={placeWords.by}
+          value={asksFor === "by" ? "label" : (first ?? "total")}
+          onChange={choose("by")}
+          options={optionsOf("by", first, second)}
+        />
+        <Select
+          label={placeWords.and}
+          value={asksFor === "and" ? "label" : (second ?? "")}
+          onChange={choose("and")}
+          disabled={first === undefined}
+          options={optionsOf("and", second, first)}
+        />
+        <Period />
+      </div>
+      {asksFor !== null && (
+        <LabelForm
+          onLabel={(name) => {
+            setAsksFor(null)
+            change({ [asksFor]: `metadata.${name}` })
+          }}
+        />
+      )}
+      <p className="text-small text-muted">Without dates: the last 30 days. At most 400 days.</p>
+    </div>
+  )
+}
 
 const Chart = lazyRouteComponent(() => import("./UsageChart.tsx"))
 // Its code comes while the data is read.
@@ -21,7 +97,7 @@ void Chart.preload?.()
 const rowsShown = 100
 
 /** What runs of the period saved, because they took a result that was bought before. Nothing if none did. */
-const Saved = ({ period }: { readonly period: { readonly from?: string; readonly to?: string } }) => {
+const Saved = ({ period }: { readonly period: Days }) => {
   const usage = useRead(["usage", "saved", period], () => api.usage.get({ query: { ...period, limit: 1 } }))
   const reused = usage.data?.reused
   if (reused === undefined) return null
@@ -32,13 +108,7 @@ const Saved = ({ period }: { readonly period: { readonly from?: string; readonly
   )
 }
 
-const Groups = ({
-  groupings,
-  period
-}: {
-  readonly groupings: ReadonlyArray<Grouping>
-  readonly period: { readonly from?: string; readonly to?: string }
-}) => {
+const Groups = ({ groupings, period }: { readonly groupings: ReadonlyArray<Grouping>; readonly period: Days }) => {
   const names = useKeyNames(groupings.includes("key"))
   const group_by = groupBy(groupings)
   const paged = usePaged<Item>(

@@ -7,7 +7,7 @@ import { useZone } from "../../frame/Balance.tsx"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
-import { type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+import { type Days, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 const dayMillis = 86_400_000
 const daysDefault = 30
@@ -18,13 +18,8 @@ const groupsMax = 2_000
 const tokens = ["--color-accent", "--color-green", "--color-amber", "--color-violet"]
 const tokenOfOthers = "--color-grey"
 
-interface ChartPeriod {
-  readonly from?: string
-  readonly to?: string
-}
-
 /** The days of the period, as the API widens it. */
-const daysOf = ({ from, to }: ChartPeriod, zone: string): ReadonlyArray<string> => {
+const daysOf = ({ from, to }: Days, zone: string): ReadonlyArray<string> => {
   const last = Date.parse((to ?? zoneDay(zone, present())).slice(0, 10))
   const first = from === undefined ? last - (daysDefault - 1) * dayMillis : Date.parse(from.slice(0, 10))
   const count = Math.floor((last - first) / dayMillis) + 1
@@ -33,7 +28,7 @@ const daysOf = ({ from, to }: ChartPeriod, zone: string): ReadonlyArray<string> 
   return Array.from({ length: Math.min(daysMax, count) }, (_, index) => utcDay(first + index * dayMillis))
 }
 
-const readAll = (group_by: string, period: ChartPeriod) =>
+const readAll = (group_by: string, period: Days) =>
   allRows<Item>((from) => api.usage.get({ query: { ...period, group_by, ...from } }), groupsMax)
 
 const chargedIn = (items: ReadonlyArray<Item>) => sumOf(items.map(({ charged }) => charged))
@@ -83,7 +78,7 @@ const UsageChart = ({
   names
 }: {
   readonly groupings: ReadonlyArray<Grouping>
-  readonly period: ChartPeriod
+  readonly period: Days
   readonly names: ReadonlyMap<string, string>
 }) => {
   const grouping = groupings.find((one) => one !== "day") ?? null

@@ -5,12 +5,12 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { Panel, RowLink } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { activityOf, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+import { activityOf, type Days, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 /** The groups of an item, the first of which leads to its runs, and its counts. */
 export const usageColumns = (
   groupings: ReadonlyArray<Grouping>,
-  period: { readonly from?: string; readonly to?: string },
+  period: Days,
   names: ReadonlyMap<string, string>
 ): ReadonlyArray<Column<Item>> => [
   ...groupings.map((grouping, index) => ({
@@ -46,7 +46,7 @@ export const UsageTable = ({
 }: {
   readonly paged: Paged<Item>
   readonly groupings: ReadonlyArray<Grouping>
-  readonly period: { readonly from?: string; readonly to?: string }
+  readonly period: Days
   readonly names: ReadonlyMap<string, string>
 }) => (
   <Panel title={groupings.length === 0 ? "Total" : "Groups"}>

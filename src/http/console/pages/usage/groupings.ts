@@ -54,7 +54,12 @@ export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {
 
 export const groupBy = (groupings: ReadonlyArray<Grouping>): string => groupings.join(",")
 
-export const periodIn = ({ from = "", to = "" }: Search) => setOnly({ from, to })
+/** Days of the address. Without them, the API takes the last 30. */
+export interface Days {
+  readonly from?: string
+  readonly to?: string
+}
+export const periodIn = ({ from = "", to = "" }: Search): Days => setOnly({ from, to })
 
 /** The value of an item in a group. Null for "no such value". */
 export const valueOf = (item: Item, grouping: Grouping): string | null => {
@@ -71,12 +76,8 @@ export const valueWords = (item: Item, grouping: Grouping, names: ReadonlyMap<st
 }
 
 /** The runs of an item in Activity. Null where Activity has no such filter. */
-export const activityOf = (
-  item: Item,
-  groupings: ReadonlyArray<Grouping>,
-  period: { readonly from?: string; readonly to?: string }
-): string | null => {
-  const query = new URLSearchParams(period)
+export const activityOf = (item: Item, groupings: ReadonlyArray<Grouping>, period: Days): string | null => {
+  const query = new URLSearchParams({ ...period })
   for (const grouping of groupings) {
     const value = valueOf(item, grouping)
     if (value === null) return null

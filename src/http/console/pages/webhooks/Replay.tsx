@@ -2,14 +2,9 @@
 import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
+import { utcOf } from "../../forms/draft.ts"
 import { Field, Select } from "../../parts/Field.tsx"
 import type { Endpoint } from "./endpoints.tsx"
-
-/** A local time of the form as UTC. A text that is no time stays, and the service refuses it by its field. */
-const utcOf = (local: string): string => {
-  const time = new Date(local)
-  return Number.isNaN(time.getTime()) ? local : time.toISOString()
-}
 
 const wantedIn = (form: FormData) => {
   const to = textIn(form, "to")

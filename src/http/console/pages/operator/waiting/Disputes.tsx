@@ -6,8 +6,7 @@ import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Money, Time } from "../../../parts/Values.tsx"
 import { Field, Select } from "../../../parts/Field.tsx"
 import { Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
-import { Ask } from "../parts.tsx"
-import { Entry } from "./Entry.tsx"
+import { Ask, Entry } from "../parts.tsx"
 
 type Dispute = AnswerOf<"operatorDisputes", "list">["items"][number]
 

@@ -5,8 +5,7 @@ import { Id, Time } from "../../../parts/Values.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
 import { Empty, Page, TextLink } from "../../../parts/Page.tsx"
-import { Ask } from "../parts.tsx"
-import { Entry } from "./Entry.tsx"
+import { Ask, Entry } from "../parts.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
 

@@ -1,0 +1,163 @@
+/** The person's passkeys and second factor: adding them, recovery codes, and removing them. */
+import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
+import { CodeField } from "../../account/useCode.tsx"
+import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
+import { useSession } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { Field, PasswordField } from "../../parts/Field.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
+import { DataTable } from "../../parts/Table.tsx"
+import { CodeBlock } from "../../parts/Values.tsx"
+
+type Passkey = AnswerOf<"passkeys", "list">["items"][number]
+
+const passkeyKey = ["passkeys"]
+const factorKey = ["secondFactor"]
+
+const NameField = ({ name = "" }: { readonly name?: string }) => (
+  <Field label="Name, such as Laptop" name="name" defaultValue={name} autoComplete="off" required maxLength={200} />
+)
+
+const Add = () => {
+  const email = useSession()?.user.email ?? ""
+  const { data: factor } = useRead(factorKey, () => api.recovery.secondFactor({}))
+  const add = useAction(
+    (form: FormData) => {
+      const code = textIn(form, "code").trim()
+      const proof = { current_password: textIn(form, "current_password"), ...(code === "" ? {} : { code }) }
+      return addPasskey(textIn(form, "name"), proof, email)
+    },
+    { says: "The passkey is added.", changes: passkeyKey }
+  )
+  return (
+    <ActionForm
+      action={add}
+      submit="Add a passkey"
+      look="plain"
+      saved="The passkey is added."
+      className="max-w-sm space-y-4"
+    >
+      <NameField />
+      <PasswordField label="Current password" name="current_password" />
+      {factor?.enabled === true && <CodeField />}
+    </ActionForm>
+  )
+}
+
+const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
+  const params = { passkey_id: id }
+  return (
+    <div className="flex flex-wrap justify-end gap-2">
+      <ConfirmAction
+        send={(form) => api.passkeys.rename({ params, payload: { name: textIn(form, "name") } })}
+        says="The passkey has its new name."
+        changes={passkeyKey}
+        word="Rename"
+        label={`Rename ${name}`}
+        buttonLook="plain"
+        look="primary"
+        confirm="Rename it"
+      >
+        <NameField name={name} />
+      </ConfirmAction>
+      <ConfirmAction
+        send={() => api.passkeys.remove({ params })}
+        says="The passkey is removed."
+        changes={passkeyKey}
+        word="Remove"
+        label={`Remove ${name}`}
+        confirm="Remove it"
+      >
+        <p>It signs in no more. Your password and your sessions stay.</p>
+      </ConfirmAction>
+    </div>
+  )
+}
+
+const columns = columnsOf("Passkey", { actions: (passkey) => <Change passkey={passkey} /> })
+
+export const Passkeys = () => {
+  const passkeys = useRead(passkeyKey, () => api.passkeys.list({}))
+  return (
+    <Panel title="Passkeys">
+      <div className="space-y-4">
+        <p className="text-muted">
+          A passkey signs in without your password and without a code, with the lock of your device.
+        </p>
+        <Loaded query={passkeys}>
+          {({ items }) => items.length > 0 && <DataTable label="Your passkeys" rows={items} columns={columns} />}
+        </Loaded>
+        {hasPasskeys ? <Add /> : <p>This browser can't make passkeys. A newer one can.</p>}
+      </div>
+    </Panel>
+  )
+}
+
+const TurnOn = () => {
+  const start = useAction((form: FormData) =>
+    api.recovery.startSecondFactor({ payload: { current_password: textIn(form, "current_password") } })
+  )
+  const confirm = useAction((form: FormData) =>
+    api.recovery.confirmSecondFactor({ payload: { code: textIn(form, "code").trim() } })
+  )
+  if (confirm.data !== undefined)
+    return (
+      <div className="space-y-4">
+        <p>
+          Your second factor is on. Keep these recovery codes in a safe place. Each works once, and they are not shown
+          again.
+        </p>
+        <CodeBlock label="your recovery codes" text={confirm.data.recovery_codes.join("\n")} />
+      </div>
+    )
+  if (start.data !== undefined)
+    return (
+      <ActionForm action={confirm} submit="Turn it on" className="max-w-sm space-y-4">
+        <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
+        <CodeBlock label="the key for your app" text={start.data.secret} />
+        <CodeBlock label="the same key as an address" text={start.data.uri} />
+        <CodeField />
+      </ActionForm>
+    )
+  return (
+    <ActionForm action={start} submit="Set up a second factor" look="plain" className="max-w-sm space-y-4">
+      <p className="text-muted">Signing in with your password then needs a code of an authenticator app too.</p>
+      <PasswordField label="Current password" name="current_password" />
+    </ActionForm>
+  )
+}
+
+const removed = (form: FormData) =>
+  api.recovery.removeSecondFactor({
+    payload: { current_password: textIn(form, "current_password"), code: textIn(form, "code").trim() }
+  })
+
+const Remove = ({ left }: { readonly left: number }) => (
+  <div className="space-y-4">
+    <p>On. {left} recovery codes are left.</p>
+    <ConfirmAction
+      send={removed}
+      says="Your second factor is removed."
+      changes={factorKey}
+      word="Remove"
+      title="Remove your second factor?"
+      confirm="Remove it"
+    >
+      <p>Your password alone signs you in afterwards.</p>
+      <PasswordField label="Current password" name="current_password" />
+      <CodeField />
+    </ConfirmAction>
+  </div>
+)
+
+export const SecondFactor = () => {
+  const factor = useRead(factorKey, () => api.recovery.secondFactor({}))
+  return (
+    <Panel title="Second factor">
+      <Loaded query={factor}>
+        {({ enabled, recovery_codes }) => (enabled ? <Remove left={recovery_codes} /> : <TurnOn />)}
+      </Loaded>
+    </Panel>
+  )
+}
