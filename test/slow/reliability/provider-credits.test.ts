@@ -56,6 +56,8 @@ const service = <A>(
   of: Effect.Effect<A, never, CreditsStore | ProviderCredits | Settings>,
   on: App = app
 ): Promise<A> => Effect.runPromise(Effect.provideContext(of, on.context as never))
+const store = (use: (store: CreditsStore["Service"]) => Effect.Effect<unknown>) =>
+  service(Effect.flatMap(CreditsStore, use))
 /** Requests that are no readings. */
 const calls = () => there.heard("leadmagic").filter(({ path }) => path !== "/credits")
 const refresh = (on: App = app) =>
@@ -351,6 +353,16 @@ describe("readings", () => {
     expect(await left()).toEqual({ balance: 2, reserved: 0 })
   })
 
+  test("that come between a lost answer about a sum and its repetition count the sum once", async () => {
+    await account(10, "read")
+    const spend = () => store((credits) => credits.spend("leadmagic", "sum_lost", 1_000_000n))
+    await spend()
+    expect(await left()).toEqual({ balance: 10, reserved: 1 })
+    await read(9)
+    await spend()
+    expect(await left()).toEqual({ balance: 9, reserved: 0 })
+  })
+
   test("what was reserved for a run that is no longer open counts as spent", async () => {
     await account(10, "read")
     await service(
@@ -369,9 +381,6 @@ describe("readings", () => {
 })
 
 describe("a balance that was set by hand", () => {
-  const store = (use: (store: CreditsStore["Service"]) => Effect.Effect<unknown>) =>
-    service(Effect.flatMap(CreditsStore, use))
-
   test("counts a call once whose reservation is ended twice, and each sum", async () => {
     await account(10)
     await store((credits) =>

@@ -106,8 +106,8 @@ CREATE TABLE provider_credit_holds (
   -- The run of an attempt.
   run_id text,
   amount bigint NOT NULL CHECK (amount >= 0),
-  -- Null while the call may still be made. Then what it spent, until a reading that began later contains it. Of a balance that was set by
-  -- hand a sum stays for an hour, with the amount 0, so that it counts once.
+  -- Null while the call may still be made. Then what it spent, until a reading that began later contains it. A sum that the balance contains
+  -- stays for an hour, with the amount 0, so that it counts once.
   ended_at timestamptz
 );
 CREATE INDEX provider_credit_holds_provider ON provider_credit_holds (provider, ended_at);
@@ -129,24 +129,22 @@ CREATE FUNCTION spend_credits(account text, hold text, spent bigint) RETURNS voi
 DECLARE
   held bigint;
   by_hand boolean;
+  -- Until a reading contains it.
+  kept bigint;
 BEGIN
   SELECT source = 'set' INTO by_hand FROM provider_credits WHERE provider = account FOR UPDATE;
   IF by_hand IS NULL OR EXISTS (SELECT FROM provider_credit_holds WHERE hold_id = hold AND ended_at IS NOT NULL) THEN RETURN; END IF;
   DELETE FROM provider_credit_holds WHERE hold_id = hold RETURNING amount INTO held;
   -- Only a sum has no reservation. Another one that is gone was ended before.
   IF held IS NULL AND hold NOT LIKE 'sum\_%' THEN RETURN; END IF;
-  IF by_hand OR spent = 0 THEN
-    UPDATE provider_credits SET reserved = reserved - coalesce(held, 0),
-      balance = CASE WHEN by_hand THEN greatest(0, balance - spent) ELSE balance END
-    WHERE provider = account;
-    IF held IS NULL THEN
-      -- A process whose answer is lost sends its sum again within seconds.
-      DELETE FROM provider_credit_holds WHERE provider = account AND amount = 0 AND ended_at < clock_timestamp() - interval '1 hour';
-      INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, 0, clock_timestamp());
-    END IF;
-  ELSE
-    INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, spent, clock_timestamp());
-    UPDATE provider_credits SET reserved = reserved - coalesce(held, 0) + spent WHERE provider = account;
+  kept := CASE WHEN by_hand THEN 0 ELSE spent END;
+  UPDATE provider_credits SET reserved = reserved - coalesce(held, 0) + kept,
+    balance = CASE WHEN by_hand THEN greatest(0, balance - spent) ELSE balance END
+  WHERE provider = account;
+  -- A process whose answer is lost sends its sum again within seconds.
+  DELETE FROM provider_credit_holds WHERE provider = account AND amount = 0 AND ended_at < clock_timestamp() - interval '1 hour';
+  IF held IS NULL OR kept > 0 THEN
+    INSERT INTO provider_credit_holds (hold_id, provider, amount, ended_at) VALUES (hold, account, kept, clock_timestamp());
   END IF;
 END $$;
 
@@ -156,8 +154,9 @@ DECLARE
   dropped bigint;
 BEGIN
   PERFORM FROM provider_credits WHERE provider = account FOR UPDATE;
-  WITH gone AS (DELETE FROM provider_credit_holds WHERE provider = account AND ended_at < before RETURNING amount)
-  SELECT coalesce(sum(amount), 0) INTO dropped FROM gone;
+  SELECT coalesce(sum(amount), 0) INTO dropped FROM provider_credit_holds WHERE provider = account AND ended_at < before;
+  DELETE FROM provider_credit_holds WHERE provider = account AND ended_at < before AND hold_id NOT LIKE 'sum\_%';
+  UPDATE provider_credit_holds SET amount = 0 WHERE provider = account AND ended_at < before AND amount > 0;
   UPDATE provider_credits SET reserved = reserved - dropped WHERE provider = account AND dropped > 0;
 END $$;
 
