@@ -6,17 +6,12 @@ import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../layers/receipts/ReceiptStore.ts"
 import { notACursor, problem, unknownRun } from "../../schema/Errors.ts"
+import { isDay } from "../../schema/money/SpendDay.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
 import { receiptMediaType } from "../api/Receipts.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { cut } from "./ListPage.ts"
-
-/** A day that exists. */
-const isDay = (text: string) => {
-  const time = /^2\d{3}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
-  return time !== null && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text)
-}
 
 const open = (run_id: string, status: string) =>
   problem(

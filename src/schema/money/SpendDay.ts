@@ -68,11 +68,14 @@ const nextStart = (period: BudgetPeriod, day: string): string | null => {
   }
 }
 
+/** A day of the calendar, which JavaScript would make of 2026-02-31 too. */
+export const isDay = (text: string): boolean =>
+  /^2\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(utcStart(text)) && utcDay(utcStart(text)) === text
+
 /** A month such as 2026-11, or a day such as 2026-11-21: its first moment, and the first one after it. Null for anything else. */
 export const namedPeriod = (text: string, zones: Zones = utc): { readonly from: Date; readonly to: Date } | null => {
   const [period, day] = /^\d{4}-\d\d$/.test(text) ? (["month", `${text}-01`] as const) : (["day", text] as const)
-  const isDay = /^2\d{3}-\d\d-\d\d$/.test(day) && !Number.isNaN(utcStart(day)) && utcDay(utcStart(day)) === day
-  const next = isDay ? nextStart(period, day) : null
+  const next = isDay(day) ? nextStart(period, day) : null
   return next === null ? null : { from: new Date(dayStart(day, zones)), to: new Date(dayStart(next, zones)) }
 }
 

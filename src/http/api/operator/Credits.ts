@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
+import { isDay } from "../../../schema/money/SpendDay.ts"
 import { withExample } from "../../../schema/nouns/Noun.ts"
 import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { optional } from "../shapes/Common.ts"
@@ -23,11 +24,6 @@ const SetCredits = Schema.Struct({
   .annotate({ identifier: "SetProviderCreditsRequest" })
   .pipe(withExample({ low_below: "500.00" }))
 
-/** A day of the calendar, which JavaScript would make of 2026-02-31 too. */
-const isDay = (text: string): boolean => {
-  const millis = /^20\d\d-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
-}
 const Day = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((text: string) => isDay(text) || 'must be a day such as "2026-11-21"')
 )
