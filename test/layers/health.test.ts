@@ -54,7 +54,7 @@ const nothing: TurnEffects = {
   repeats: { tried: [], cleared: [], removed: [] },
   contacts: { claimed: [], released: [] },
   approvals: { waiting: [], decided: [] },
-  opt_outs: { refused: [], admits: false },
+  opted_out: [],
   reuse: noReuseEffects
 }
 

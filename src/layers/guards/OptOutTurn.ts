@@ -2,8 +2,8 @@
  * The opt-out part of a turn: which recipients of its runs are on a list, and the evidence of the runs that it refuses for that.
  *
  * One statement reads it, only in a turn that may admit runs which contact people. An entry of an organization gives its wallet a new
- * version, and one of the service gives `opt_out_service` one. The turn's write proves both versions, so no run is admitted after the
- * commit of an entry that it has not read.
+ * version, and one of the service gives `opt_out_service` one. The write of each turn that has read the lists proves both versions, so no
+ * run is admitted after the commit of an entry that it has not read.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -29,12 +29,6 @@ export interface OptedOut {
   readonly org_id: string
   readonly run_id: string
   readonly match: OptOutMatch
-}
-
-export interface OptOutEffects {
-  readonly refused: ReadonlyArray<OptedOut>
-  /** Whether the turn admits a run that contacts people. */
-  readonly admits: boolean
 }
 
 const matchRows = rowsOf({
@@ -84,8 +78,8 @@ export const writeRefused = (sql: SqlClient.SqlClient, refused: ReadonlyArray<Op
           )`
 
 /** Condition of the turn's statement: the list of the service is as it was read. The lock makes a new entry wait for this turn. */
-export const optOutsAreCurrent = (sql: SqlClient.SqlClient, { admits }: OptOutEffects, { version }: OptOutView) =>
-  admits
-    ? sql`
+export const optOutsAreCurrent = (sql: SqlClient.SqlClient, { version }: OptOutView) =>
+  version === null
+    ? sql.literal("")
+    : sql`
                             AND EXISTS (SELECT FROM (SELECT 1 FROM opt_out_service WHERE version = ${version} FOR SHARE) s)`
-    : sql.literal("")

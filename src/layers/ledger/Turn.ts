@@ -15,7 +15,7 @@ import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import type { Loss } from "../../schema/wallet/Loss.ts"
 import type { ApprovalEffects, ApprovalView } from "../guards/ApprovalTurn.ts"
 import type { ContactEffects, ContactView } from "../guards/ContactTurn.ts"
-import type { OptOutEffects, OptOutView } from "../guards/OptOutTurn.ts"
+import type { OptedOut, OptOutView } from "../guards/OptOutTurn.ts"
 import type { FreeEffects, FreeView } from "../guards/FreeTurn.ts"
 import type { RepeatEffects, RepeatView } from "../guards/RepeatTurn.ts"
 import type { ReuseEffects, ReuseEnd, ReuseView } from "../guards/ReuseTurn.ts"
@@ -231,7 +231,7 @@ export interface TurnEffects {
   readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
   readonly repeats: RepeatEffects
   readonly contacts: ContactEffects
-  readonly opt_outs: OptOutEffects
+  readonly opted_out: ReadonlyArray<OptedOut>
   readonly reuse: ReuseEffects
   readonly free: FreeEffects
   readonly approvals: ApprovalEffects

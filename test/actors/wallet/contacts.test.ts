@@ -1,6 +1,7 @@
 /** The contact guard during a turn: who counts as contacted, whom a run may not contact, and whose claim goes. */
 import { describe, expect, test } from "bun:test"
 import { contactKey } from "../../../src/layers/guards/ContactTurn.ts"
+import { optOutDigest } from "../../../src/schema/guards/OptOut.ts"
 import type { Contacts } from "../../../src/schema/guards/ContactGuard.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import type { TurnRun } from "../../../src/layers/ledger/Turn.ts"
@@ -13,7 +14,8 @@ import {
   reserve,
   runningRun,
   settle,
-  turnOf
+  turnOf,
+  walletWith
 } from "../../kit/turn-view.ts"
 
 const week = 7 * 86_400
@@ -119,5 +121,42 @@ describe("a claim", () => {
   test("is not made by a run of an older release, whose plan names nobody", () => {
     const { effects } = turnOf([reserve("run_a")], { runs: [newRun("run_a", sending)] })
     expect([effects.opened.length, effects.contacts]).toEqual([1, none])
+  })
+})
+
+describe("an opt-out list", () => {
+  const digest = optOutDigest("ada@example.com")
+  const match = {
+    opt_out_id: "opt_a",
+    list: "organization",
+    kind: "email",
+    digest,
+    since: "2026-11-24T12:00:00Z"
+  } as const
+  const listed = (org = org_id) => ({ version: 1n, matches: new Map([[`${org} email ${digest}`, match]]) })
+
+  test("refuses a run to somebody who is on it, and the run keeps the entry", () => {
+    const { effects } = turnOf([reserve("run_a")], { runs: [mailTo("run_a")], opt_outs: listed() })
+    expect(effects.ended).toMatchObject([{ run_id: "run_a", status: "blocked", error_code: "opt_out" }])
+    expect(effects.opted_out).toEqual([{ org_id, run_id: "run_a", match }])
+    expect(effects.contacts).toEqual(none)
+  })
+
+  test("of another organization refuses no run, and reads nothing of one that contacts nobody", () => {
+    const other = turnOf([reserve("run_a")], { runs: [mailTo("run_a")], opt_outs: listed("org_b") })
+    const find = turnOf([reserve("run_b")], {
+      runs: [newRun("run_b", { plan: { contacts: toAda } })],
+      opt_outs: listed()
+    })
+    for (const { effects } of [other, find]) expect([effects.ended, effects.opted_out]).toEqual([[], []])
+  })
+
+  test("is no reason for a run that an earlier rule refuses, or that is cancelled", () => {
+    const given = { runs: [mailTo("run_a")], opt_outs: listed() }
+    const suspended = turnOf([reserve("run_a")], { ...given, wallets: [walletWith("10.00", { suspended: true })] })
+    expect(suspended.effects.ended).toMatchObject([{ error_code: "wallet_suspended" }])
+    const cancelled = turnOf([cancel("run_a")], given)
+    expect(cancelled.effects.ended).toMatchObject([{ status: "cancelled" }])
+    for (const { effects } of [suspended, cancelled]) expect(effects.opted_out).toEqual([])
   })
 })

@@ -1,18 +1,20 @@
 /** What a turn stores of runs, of the budgets that they count against, and of how their providers worked. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideTurn } from "../../../src/actors/wallet/DecideTurn.ts"
 import { Accounts } from "../../../src/layers/accounts/Accounts.ts"
+import { OptOuts } from "../../../src/layers/guards/OptOuts.ts"
 import { TurnStore } from "../../../src/layers/ledger/TurnStore.ts"
 import { newId } from "../../../src/layers/platform/Ids.ts"
 import { Leases } from "../../../src/layers/runs/Leases.ts"
 import { RunStore } from "../../../src/layers/runs/RunStore.ts"
 import type { NewRun } from "../../../src/layers/runs/NewRuns.ts"
+import { optOutDigest } from "../../../src/schema/guards/OptOut.ts"
 import { dollars } from "../../../src/schema/money/Money.ts"
 import type { SettleReport } from "../../../src/schema/runs/SettleReport.ts"
 import { newRun, planOfOne } from "../../kit/new-runs.ts"
-import { startStorage, type StorageRuntime } from "../../kit/storage.ts"
+import { startStorage, type StorageRuntime, untilBlocking } from "../../kit/storage.ts"
 import { credit, report, takeTurn } from "../../kit/turns.ts"
 
 const worker = newId("wrk")
@@ -347,3 +349,34 @@ describe("reuse", () => {
       })
     ))
 })
+
+test("a turn that has read a list of opt-outs before an entry was added admits nobody who is in it", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const optOuts = yield* OptOuts
+      const email = "ada@opted-out.example"
+      const contacts = { within_seconds: null, recipients: [{ shown: email, identities: [`e:${email}`] }] }
+      const org_id = yield* funded
+      const run_id = yield* admitted(org_id, { capability: "email.send", plan: { ...planOfOne, contacts } })
+      const added = yield* Deferred.make<void>()
+      const adding = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            const entry = { kind: "email", digest: optOutDigest(email), hint: null, reason: null } as const
+            yield* optOuts.add(null, [entry], { source: "complaint" })
+            yield* Deferred.succeed(added, undefined)
+            yield* untilBlocking
+          })
+        )
+      )
+      yield* Deferred.await(added)
+      expect(yield* Effect.flip(takeTurn(org_id, worker))).toMatchObject({ _tag: "TurnConflict" })
+      yield* Fiber.join(adding)
+      yield* takeTurn(org_id, worker)
+      const ended = yield* sql`SELECT error_code FROM runs WHERE run_id = ${run_id}`
+      yield* sql`DELETE FROM opt_outs`
+      expect(ended).toEqual([{ error_code: "opt_out" }])
+      expect(yield* sql`SELECT list FROM opt_out_refusals WHERE run_id = ${run_id}`).toEqual([{ list: "service" }])
+    })
+  ))
