@@ -102,7 +102,7 @@ const match = rowWith(
     name: "match",
     about: "Compare a provider's bill with what runs have cost, and list the differences",
     fields: {
-      provider: Flag.String("provider").pipe(Flag.withDescription("provider, such as hunter")),
+      provider: "provider, such as hunter",
       from: day("from", "first day of the bill, such as 2026-11-01 (UTC)"),
       to: day("to", "last day of the bill"),
       unit: "unit of the amounts; credit if left out",

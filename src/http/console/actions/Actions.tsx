@@ -72,7 +72,7 @@ export interface ButtonAction extends Progress {
 
 /** An action that a form or a dialog sends. */
 export interface FormAction extends Progress {
-  readonly mutate: (form: FormData, options?: { readonly onSuccess: () => void }) => void
+  readonly mutate: (form: FormData, options?: { readonly onSuccess: () => unknown }) => void
 }
 
 /** For what can be undone. */
@@ -192,6 +192,7 @@ export const ActionForm = ({
   inline = false,
   narrow = false,
   signsIn = false,
+  clears = false,
   question,
   className = inline ? "flex flex-wrap items-end gap-3" : "space-y-4",
   children,
@@ -213,21 +214,24 @@ export const ActionForm = ({
   /** The button is as wide as the form. */
   readonly narrow?: boolean
   readonly signsIn?: boolean
+  /** The fields are as at first once it is done. After a refusal, what was typed stays. */
+  readonly clears?: boolean
   /** Asks before the form is sent, and repeats what was typed. */
   readonly question?: (form: FormData) => Omit<Question, "action">
   readonly className?: string
   readonly children: ReactNode
 }) => {
   const [typed, setTyped] = useState<FormData | null>(null)
+  const [round, setRound] = useState(0)
   const problem = typed === null && <FormProblem error={action.error} signsIn={signsIn} />
   const submitted = (form: FormData) => {
-    if (question === undefined) return action.mutate(form)
+    if (question === undefined) return action.mutate(form, { onSuccess: () => clears && setRound(round + 1) })
     action.reset()
     setTyped(form)
   }
   return (
     <FormError value={action.error}>
-      <form onSubmit={onForm(submitted)} className={className}>
+      <form key={round} onSubmit={onForm(submitted)} className={className}>
         {children}
         {!inline && problem}
         {action.isSuccess && saved !== undefined && <p className="text-green">{saved}</p>}

@@ -1,5 +1,4 @@
 /** What the operator's accounts at providers have left, and when they run out. */
-import { useState } from "react"
 import { ActionButton, ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
@@ -29,22 +28,17 @@ const words = {
 } as const
 
 const SetCredits = () => {
-  // A new form after each account.
-  const [round, setRound] = useState(0)
   const set = useAction(
     (sent: FormData) =>
       api.operatorCredits.set({ params: { provider: textIn(sent, "provider").trim() }, payload: payloadIn(sent) }),
     {
       says: ({ provider }) => `The credits of ${provider} are set.`,
-      after: () => {
-        setRound((before) => before + 1)
-        operatorChanged()
-      }
+      after: operatorChanged
     }
   )
   return (
     <Panel title="Set an account">
-      <ActionForm key={round} action={set} submit="Set the account" className="space-y-3">
+      <ActionForm action={set} submit="Set the account" clears className="space-y-3">
         <Field name="provider" label="Provider" required placeholder="lusha" />
         <PayloadFields form={form} words={words} initial={{ unit: "credit" }} />
       </ActionForm>

@@ -28,16 +28,11 @@ const words = {
 const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
   const providers = useProviders()
   const [provider, setProvider] = useState("")
-  // A new form after each account, so that no key stays on the screen. After a refusal, what was typed stays.
-  const [round, setRound] = useState(0)
   const set = useAction(
     (sent: FormData) => api.providerAccounts.set({ params: { provider }, payload: payloadIn(sent) }),
     {
       says: (account) => `Your account at ${account.provider} is set.`,
-      after: () => {
-        setProvider("")
-        setRound((before) => before + 1)
-      },
+      after: () => setProvider(""),
       changes
     }
   )
@@ -47,7 +42,8 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
       <Loaded query={providers} skeleton={<Skeleton lines={4} height={28} />}>
         {(items) => (
           <ActionForm
-            key={round}
+            // No key stays on the screen.
+            clears
             action={set}
             submit={replaces ? "Replace the account" : "Set the account"}
             disabled={provider === ""}
