@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)("the pages of webhooks", () => {
     await page.getByRole("button", { name: "Resume the endpoint" }).click()
     await page.getByText("active", { exact: true }).waitFor()
     await page.getByLabel("From (your time zone)").fill("2026-01-01T00:00")
-    await page.getByLabel("Which events").selectOption("all")
+    await page.getByLabel("Which events").selectOption({ label: "All, delivered ones too" })
     await page.getByRole("button", { name: "Send these events again" }).click()
     await page
       .getByRole("dialog", { name: "Send these events again?" })

@@ -9,7 +9,7 @@ import { Dialog } from "../parts/Dialog.tsx"
 import { FormError, FormProblem } from "../parts/Field.tsx"
 import { useMutation } from "@tanstack/react-query"
 import { queries } from "../data/api.ts"
-import { announce } from "../parts/Announcer.tsx"
+import { announce } from "../parts/Values.tsx"
 import { Download } from "lucide-react"
 
 /** The text of a field of the form that was sent. */

@@ -36,7 +36,7 @@ const localTime = (iso: string): string => {
 }
 
 /** A local time as UTC. A text that is no time stays, and the service refuses it by its field. */
-export const utcOf = (local: string): string => {
+const utcOf = (local: string): string => {
   const time = new Date(local)
   return Number.isNaN(time.getTime()) ? local : time.toISOString()
 }

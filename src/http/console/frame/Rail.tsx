@@ -11,9 +11,8 @@ import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
 import { Link } from "../parts/Page.tsx"
 import { Balance } from "./Balance.tsx"
-import { Environment } from "./Environment.tsx"
+import { Environment, ThemeMenu } from "./ThemeMenu.tsx"
 import { isCurrent } from "./Shortcuts.tsx"
-import { ThemeMenu } from "./ThemeMenu.tsx"
 import { openPalette } from "./openPalette.ts"
 
 /** The organization of this session, the person's others, and signing out. */

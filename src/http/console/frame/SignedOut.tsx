@@ -1,8 +1,7 @@
 /** A plain column for people without a session: what this is, sign-in, and the pages behind mailed links. */
 import type { ReactNode } from "react"
 import { Link, OutLink } from "../parts/Page.tsx"
-import { Environment } from "./Environment.tsx"
-import { ThemeMenu } from "./ThemeMenu.tsx"
+import { Environment, ThemeMenu } from "./ThemeMenu.tsx"
 
 /** The mark of Rungate. The name stands beside it. */
 const Logo = ({ size = 20 }: { readonly size?: number }) => (

@@ -1,5 +1,6 @@
-/** What a page says about one object: terms with their values, and figures with a word above them. */
+/** What a page says about one object: terms with their values, figures with a word above them, and a bar for a limit. */
 import type { ReactNode } from "react"
+import { shareOf } from "../data/money.ts"
 import { Money } from "../parts/Values.tsx"
 
 /** Null for a fact that the object does not have. */
@@ -74,3 +75,32 @@ export const Figure = ({
     <div className="mt-1 text-small break-words text-muted">{children}</div>
   </div>
 )
+
+const highShare = 0.8
+
+export const Meter = ({
+  spent,
+  limit,
+  label
+}: {
+  readonly spent: string
+  readonly limit: string
+  readonly label: string
+}) => {
+  const share = shareOf(spent, limit)
+  return (
+    <div
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(Math.min(1, share) * 100)}
+      className="h-1.5 min-w-24 overflow-hidden rounded bg-grey-soft"
+    >
+      <div
+        className={`h-full ${share >= highShare ? "bg-amber" : "bg-accent"}`}
+        style={{ width: `${Math.min(100, share * 100)}%` }}
+      />
+    </div>
+  )
+}

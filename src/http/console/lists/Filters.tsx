@@ -1,7 +1,9 @@
-/** Filters of a list. They live in the address, so a link shows the same list. */
+/** Filters of a list, and what they leave as a file. They live in the address, so a link shows the same list. */
 import { useEffect, useId, useState } from "react"
-import { onForm } from "../actions/Actions.tsx"
+import { onForm, SaveButton } from "../actions/Actions.tsx"
 import { useFilters } from "../data/address.ts"
+import { addressOf, request } from "../data/api.ts"
+import { save } from "../data/save.ts"
 import { present, utcDay } from "../data/time.ts"
 import { inputLook, Select } from "../parts/Field.tsx"
 import { Button } from "../parts/Page.tsx"
@@ -118,4 +120,23 @@ export const SearchBox = ({
       <Button type="submit">Filter</Button>
     </form>
   )
+}
+
+/** Saves a list with its present filters as CSV, up to 10,000 rows. */
+export const Export = ({
+  path,
+  query,
+  name
+}: {
+  readonly path: string
+  readonly query: Record<string, string>
+  readonly name: string
+}) => {
+  const send = async () => {
+    const response = await request("GET", addressOf(path, { query }), {}, { headers: { accept: "text/csv" } })
+    save(await response.blob(), name)
+    const hasMore = response.headers.get("link") !== null
+    return hasMore ? "Saved the first 10,000 rows. Narrow the time for the rest." : undefined
+  }
+  return <SaveButton send={send}>Export CSV</SaveButton>
 }

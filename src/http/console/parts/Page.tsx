@@ -135,17 +135,14 @@ export const Page = ({
   </>
 )
 
-export const Panel = ({
-  title,
-  actions,
-  children,
-  className = ""
-}: {
+interface PanelProps {
   readonly title: string
   readonly actions?: ReactNode
   readonly children: ReactNode
   readonly className?: string
-}) => {
+}
+
+export const Panel = ({ title, actions, children, className = "" }: PanelProps) => {
   const id = useId()
   return (
     <section aria-labelledby={id} className={`rounded border border-line bg-panel p-4 ${className}`}>
@@ -211,20 +208,32 @@ interface Query<A> {
   readonly refetch: () => unknown
 }
 
-/** The data of a query, or the state in its place. Data that is there stays while it is read again. */
-export const Loaded = <A,>({
-  query,
-  skeleton,
-  children
-}: {
+interface LoadedProps<A> {
   readonly query: Query<A>
   readonly skeleton?: ReactNode
   readonly children: (data: A) => ReactNode
-}) => {
+}
+
+/** The data of a query, or the state in its place. Data that is there stays while it is read again. */
+export const Loaded = <A,>({ query, skeleton, children }: LoadedProps<A>) => {
   if (query.data !== undefined) return children(query.data)
   if (query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} />
   return skeleton ?? <Skeleton />
 }
+
+/** A panel that has only the data of a query. */
+export const LoadedPanel = <A,>({
+  query,
+  skeleton,
+  children,
+  ...panel
+}: Omit<PanelProps, "children"> & LoadedProps<A>) => (
+  <Panel {...panel}>
+    <Loaded query={query} skeleton={skeleton}>
+      {children}
+    </Loaded>
+  </Panel>
+)
 
 /** The page of one object, whose own head has its name. Until it is there the page has this title. */
 export const LoadedPage = <A,>({

@@ -1,4 +1,4 @@
-/** How a page shows amounts, times, states, ids and commands. Each is exact: in full, or when somebody points at it. Ids and commands are copied with a button. */
+/** How a page shows amounts, times, states, ids and commands, and what screen readers hear without a change of focus. Each is exact: in full, or when somebody points at it. Ids and commands are copied with a button. */
 import {
   Ban,
   Check,
@@ -13,10 +13,10 @@ import {
   type LucideIcon,
   ShieldAlert
 } from "lucide-react"
-import { exactly, inShort, inWords, useNow } from "../data/time.ts"
-import { centsDollars, exactDollars } from "../data/money.ts"
 import { useEffect, useState } from "react"
-import { announce } from "./Announcer.tsx"
+import { centsDollars, exactDollars } from "../data/money.ts"
+import { makeStore, useStore } from "../data/store.ts"
+import { exactly, inShort, inWords, useNow } from "../data/time.ts"
 
 /** Every digit that the ledger has, in figures of one width. */
 export const Money = ({ amount, className = "" }: { readonly amount: string; readonly className?: string }) => (
@@ -181,3 +181,17 @@ export const CodeBlock = ({ text, label }: { readonly text: string; readonly lab
     </div>
   </div>
 )
+
+const announcement = makeStore({ text: "", count: 0 })
+
+export const announce = (text: string): void => announcement.set({ text, count: announcement.get().count + 1 })
+
+export const Announcer = () => {
+  const { text, count } = useStore(announcement)
+  return (
+    <div role="status" aria-live="polite" className="sr-only">
+      {/* The key makes the same sentence a new one. */}
+      <span key={count}>{text}</span>
+    </div>
+  )
+}

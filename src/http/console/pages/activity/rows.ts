@@ -23,29 +23,17 @@ export interface RunRow {
 
 type Listed = AnswerOf<"runs", "list">["items"][number]
 
-export const rowOf = ({
-  run_id,
-  capability,
-  endpoint,
-  provider,
-  subject,
-  key_id,
-  status,
-  done,
-  timing,
-  billing,
-  created_at
-}: Listed): RunRow => ({
-  run_id,
-  name: capability ?? `${provider ?? ""} ${endpoint ?? ""}`,
-  subject: subject ?? "",
-  key_id: key_id ?? null,
-  status,
-  done,
-  provider: provider ?? "",
-  duration_ms: done ? timing.duration_ms : null,
-  charged: billing.charged,
-  created_at
+export const rowOf = (run: Listed): RunRow => ({
+  run_id: run.run_id,
+  name: run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`,
+  subject: run.subject ?? "",
+  key_id: run.key_id ?? null,
+  status: run.status,
+  done: run.done,
+  provider: run.provider ?? "",
+  duration_ms: run.done ? run.timing.duration_ms : null,
+  charged: run.billing.charged,
+  created_at: run.created_at
 })
 
 const textIn = ({ data }: LiveEvent, name: string): string | null => {

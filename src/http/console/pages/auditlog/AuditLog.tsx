@@ -1,6 +1,7 @@
 /** Who changed what in the organization, when and from where. Nobody can change or delete an entry. */
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { utcDay } from "../../data/time.ts"
 import { Allowed, Empty, PageHead, TextLink } from "../../parts/Page.tsx"
 import { FilterSelect, Period, SearchBox } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -31,11 +32,10 @@ const actors: ReadonlyArray<readonly [string, string]> = [
   ["system", "By the service"]
 ]
 
-const dayMillis = 86_400_000
 /** The API's period ends before `to`. The page's period includes that day. */
 const dayAfter = (day: string) => {
   const millis = Date.parse(day)
-  return Number.isNaN(millis) ? day : new Date(millis + dayMillis).toISOString().slice(0, 10)
+  return Number.isNaN(millis) ? day : utcDay(millis, -1)
 }
 
 const By = () => {

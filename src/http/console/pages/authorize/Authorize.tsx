@@ -131,7 +131,7 @@ const Authorize = () => {
         <FormProblem error={consent.error} />
       </FormPage>
     )
-  if (consent.data === undefined) return <FormPage title="Connect an agent">{null}</FormPage>
+  if (consent.data === undefined) return <FormPage title="Connect an agent" />
   const lead = (
     <>
       A program that calls itself <strong className="wrap-anywhere text-text">{consent.data.client_name}</strong> asks

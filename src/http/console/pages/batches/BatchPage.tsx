@@ -163,13 +163,10 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
   )
 }
 
-const BatchPage = () => {
-  const batch = useBatch(useParam("batch_id"))
-  return (
-    <Loaded query={batch} skeleton={<Skeleton lines={8} height={24} />}>
-      {(data) => <Shown batch={data} />}
-    </Loaded>
-  )
-}
+const BatchPage = () => (
+  <Loaded query={useBatch(useParam("batch_id"))} skeleton={<Skeleton lines={8} height={24} />}>
+    {(data) => <Shown batch={data} />}
+  </Loaded>
+)
 
 export default BatchPage

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react"
 import type { Nouns } from "../../../client/nounColumns.ts"
 import { type AnswerOf, api, queries, request, useRead } from "../../data/api.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
-import { announce } from "../../parts/Announcer.tsx"
+import { announce } from "../../parts/Values.tsx"
 
 export type Batch = AnswerOf<"batches", "get">
 

@@ -88,17 +88,14 @@ const Endpoints = ({ provider }: { readonly provider: string }) => (
   />
 )
 
-export const OfProvider = ({ provider }: { readonly provider: string }) => {
-  const providers = useProviders()
-  return (
-    <div className="grid grid-cols-1 gap-6">
-      <Loaded query={providers}>
-        {(items) => {
-          const chosen = items.find((one) => one.provider === provider)
-          return chosen === undefined ? <Empty title="There is no such provider." /> : <About provider={chosen} />
-        }}
-      </Loaded>
-      <Endpoints key={provider} provider={provider} />
-    </div>
-  )
-}
+export const OfProvider = ({ provider }: { readonly provider: string }) => (
+  <div className="grid grid-cols-1 gap-6">
+    <Loaded query={useProviders()}>
+      {(items) => {
+        const chosen = items.find((one) => one.provider === provider)
+        return chosen === undefined ? <Empty title="There is no such provider." /> : <About provider={chosen} />
+      }}
+    </Loaded>
+    <Endpoints key={provider} provider={provider} />
+  </div>
+)

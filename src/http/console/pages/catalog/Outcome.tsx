@@ -33,19 +33,16 @@ const Summary = ({ run }: { readonly run: Run }) => {
   )
 }
 
-export const Outcome = ({ run_id }: { readonly run_id: string }) => {
-  const query = useRun(run_id)
-  return (
-    <section aria-label="Result of the run" className="mt-6 space-y-4 border-t border-line pt-5">
-      <Loaded query={query} skeleton={<Skeleton lines={4} />}>
-        {(run) => (
-          <>
-            <Summary run={run} />
-            <Trouble run={run} />
-            {run.result !== undefined && <Result run_id={run.run_id} result={run.result} />}
-          </>
-        )}
-      </Loaded>
-    </section>
-  )
-}
+export const Outcome = ({ run_id }: { readonly run_id: string }) => (
+  <section aria-label="Result of the run" className="mt-6 space-y-4 border-t border-line pt-5">
+    <Loaded query={useRun(run_id)} skeleton={<Skeleton lines={4} />}>
+      {(run) => (
+        <>
+          <Summary run={run} />
+          <Trouble run={run} />
+          {run.result !== undefined && <Result run_id={run.run_id} result={run.result} />}
+        </>
+      )}
+    </Loaded>
+  </section>
+)

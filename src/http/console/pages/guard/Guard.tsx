@@ -3,7 +3,7 @@ import { type AnswerOf, api, queries } from "../../data/api.ts"
 import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { useDenied, useMay } from "../../data/session.ts"
 import type { Wording } from "../../forms/Inputs.tsx"
-import { Meter } from "../../forms/Meter.tsx"
+import { Meter } from "../../lists/Facts.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"

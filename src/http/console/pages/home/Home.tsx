@@ -1,8 +1,7 @@
 /** Home: what there is to spend, what was spent, what needs attention, and the first steps of a new organization. */
 import { useSession } from "../../data/session.ts"
-import { Meter } from "../../forms/Meter.tsx"
+import { Figure, Meter } from "../../lists/Facts.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
-import { Figure } from "../../lists/Facts.tsx"
 import { Loaded, Page, Skeleton } from "../../parts/Page.tsx"
 import { Cents, Time } from "../../parts/Values.tsx"
 import { Attention } from "./Attention.tsx"

@@ -3,7 +3,7 @@ import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
 import { api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { Denied } from "../../parts/Page.tsx"
-import { announce } from "../../parts/Announcer.tsx"
+import { announce } from "../../parts/Values.tsx"
 import { AmountField } from "../../parts/Field.tsx"
 
 export const TopUp = ({

@@ -4,10 +4,10 @@ import { ConfirmAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
-import { Meter } from "../../forms/Meter.tsx"
+import { Meter } from "../../lists/Facts.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
-import { ButtonLink, Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, LoadedPanel, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyState.tsx"
 import { type Allowance, useAllowance, useAllowances } from "./keys.ts"
@@ -113,27 +113,22 @@ export const AllowancePanel = ({
   readonly allowance_id: string
   /** Whether the person may revoke allowances. */
   readonly may: boolean
-}) => {
-  const query = useAllowance(allowance_id)
-  return (
-    <Panel title="Allowance">
-      <Loaded query={query} skeleton={<Skeleton lines={4} />}>
-        {(allowance) => (
-          <div className="space-y-4">
-            <Spent {...allowance} />
-            <NounFacts
-              noun="Allowance"
-              one={allowance}
-              only={["held", "available", "parent_id"]}
-              cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
-            />
-            <p className="text-muted">
-              An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
-            </p>
-            {may && allowance.status === "active" && <RevokeAllowance allowance={allowance} />}
-          </div>
-        )}
-      </Loaded>
-    </Panel>
-  )
-}
+}) => (
+  <LoadedPanel title="Allowance" query={useAllowance(allowance_id)} skeleton={<Skeleton lines={4} />}>
+    {(allowance) => (
+      <div className="space-y-4">
+        <Spent {...allowance} />
+        <NounFacts
+          noun="Allowance"
+          one={allowance}
+          only={["held", "available", "parent_id"]}
+          cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
+        />
+        <p className="text-muted">
+          An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
+        </p>
+        {may && allowance.status === "active" && <RevokeAllowance allowance={allowance} />}
+      </div>
+    )}
+  </LoadedPanel>
+)

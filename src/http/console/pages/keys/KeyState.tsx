@@ -1,7 +1,7 @@
 /** A key's name, its state in a word, and what of its budget is spent. */
 import { hasExpired, keyState } from "../../../client/Words.ts"
 import { present } from "../../data/time.ts"
-import { Meter } from "../../forms/Meter.tsx"
+import { Meter } from "../../lists/Facts.tsx"
 import { RowLink, TextLink } from "../../parts/Page.tsx"
 import { Badge, Money, Time, type Tone } from "../../parts/Values.tsx"
 import type { ApiKey } from "./keys.ts"

@@ -7,7 +7,7 @@ import { useMay } from "../../data/session.ts"
 import { present, utcDay } from "../../data/time.ts"
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { Export } from "../../lists/Export.tsx"
+import { Export } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
@@ -138,17 +138,14 @@ const valueColumns = columnsOf("LabelValue", {
 })
 
 /** Each value that was counted, also of budgets that each value has by itself. */
-const Values = () => {
-  const paged = usePaged(["label-budgets", "values"], (from) => api.labelBudgets.values({ query: from }))
-  return (
-    <PagedTable
-      paged={paged}
-      label="What is spent by value"
-      columns={valueColumns}
-      empty={<p className="text-muted">What is spent by value will be here.</p>}
-    />
-  )
-}
+const Values = () => (
+  <PagedTable
+    paged={usePaged(["label-budgets", "values"], (from) => api.labelBudgets.values({ query: from }))}
+    label="What is spent by value"
+    columns={valueColumns}
+    empty={<p className="text-muted">What is spent by value will be here.</p>}
+  />
+)
 
 const LabelBudgets = () => {
   const may = useMay("labelBudgets.set")

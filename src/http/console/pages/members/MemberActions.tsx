@@ -1,5 +1,6 @@
 /** Roles and what each may do, and changes of a member after a question: another role, removal, and leaving the organization. */
 import { useState } from "react"
+import { removedSentence } from "../../../client/Words.ts"
 import { ActionDialog, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { sessionChanged, useSession } from "../../data/session.ts"
@@ -114,3 +115,26 @@ export const keysDone = (keys: AnswerOf<"members", "remove">["keys"]): string =>
   const [narrowed, revoked] = [names("narrowed"), names("revoked")]
   return `${narrowed === "" ? "" : ` Keys that got a scope: ${narrowed}.`}${revoked === "" ? "" : ` Revoked keys: ${revoked}.`}`
 }
+
+/** Removes the second factor and the passkeys of a person who has lost them: an owner does it for a member, the operator for everybody. */
+export const RemoveFactors = ({
+  email,
+  send
+}: {
+  readonly email: string
+  readonly send: () => Promise<AnswerOf<"members", "removeFactors">>
+}) => (
+  <ConfirmAction
+    send={send}
+    says={removedSentence}
+    word="Lost phone"
+    label={`Remove the second factor of ${email}`}
+    buttonLook="plain"
+    confirm="Remove it"
+  >
+    <p>
+      For somebody who has lost phone and recovery codes. The second factor and all passkeys go, and all of their
+      sessions end. The password alone signs in, and the person gets a mail. Make sure that it is the person who asks.
+    </p>
+  </ConfirmAction>
+)

@@ -7,8 +7,7 @@ import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { Empty, Page, Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
-import { RemoveFactors } from "./RemoveFactors.tsx"
-import { type Member, RemoveMember, RoleOf, roleWords } from "./MemberActions.tsx"
+import { type Member, RemoveFactors, RemoveMember, RoleOf, roleWords } from "./MemberActions.tsx"
 
 const Roles = () => (
   <details className="mt-4">

@@ -2,7 +2,7 @@
 import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { counted } from "../../data/words.ts"
-import { Button, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Button, Loaded, LoadedPanel, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { Ask, SmallTable, Verdict } from "./parts.tsx"
 
@@ -96,32 +96,27 @@ const Live = () => {
   )
 }
 
-const Recorded = () => {
-  const books = useRead(["operator", "books"], () => api.operatorBooks.get({}))
-  return (
-    <Panel title="Recorded audits">
-      <Loaded query={books}>
-        {({ checks, heads }) => (
-          <>
-            <SmallTable
-              label="Recorded audits"
-              rows={checks}
-              keyOf={({ checked_at }) => checked_at}
-              none="None yet. Customers see the newest one beside the audit of their own wallet."
-              columns={columnsOf("BooksCheck")}
-            />
-            <p className="mt-3 text-muted">
-              {heads.complete_day === null
-                ? "No day has signed heads of the ledger yet."
-                : `The heads of the ledger are signed up to ${heads.complete_day} (UTC).`}{" "}
-              {heads.due_day !== null && `A worker makes those of ${heads.due_day} next.`}
-            </p>
-          </>
-        )}
-      </Loaded>
-    </Panel>
-  )
-}
+const Recorded = () => (
+  <LoadedPanel title="Recorded audits" query={useRead(["operator", "books"], () => api.operatorBooks.get({}))}>
+    {({ checks, heads }) => (
+      <>
+        <SmallTable
+          label="Recorded audits"
+          rows={checks}
+          keyOf={({ checked_at }) => checked_at}
+          none="None yet. Customers see the newest one beside the audit of their own wallet."
+          columns={columnsOf("BooksCheck")}
+        />
+        <p className="mt-3 text-muted">
+          {heads.complete_day === null
+            ? "No day has signed heads of the ledger yet."
+            : `The heads of the ledger are signed up to ${heads.complete_day} (UTC).`}{" "}
+          {heads.due_day !== null && `A worker makes those of ${heads.due_day} next.`}
+        </p>
+      </>
+    )}
+  </LoadedPanel>
+)
 
 const Record = () => {
   const audit = queries.getQueryData<BooksAudit>(auditKey)

@@ -6,7 +6,7 @@ import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { Loaded, Page, Panel } from "../../parts/Page.tsx"
+import { LoadedPanel, Page, Panel } from "../../parts/Page.tsx"
 import { SmallTable } from "./parts.tsx"
 
 const refreshMillis = 15_000
@@ -59,19 +59,21 @@ const Credits = () => {
       title="Provider credits"
       lead="What your accounts at providers have left. An empty account's offers are left out of routing, and customers see no balance."
     >
-      <Panel title="Accounts" actions={<ActionButton action={refresh}>Read all now</ActionButton>}>
-        <Loaded query={credits}>
-          {({ items }) => (
-            <SmallTable
-              label="Accounts"
-              rows={items}
-              keyOf={({ provider }) => provider}
-              none="No account was read or set yet."
-              columns={columns}
-            />
-          )}
-        </Loaded>
-      </Panel>
+      <LoadedPanel
+        title="Accounts"
+        actions={<ActionButton action={refresh}>Read all now</ActionButton>}
+        query={credits}
+      >
+        {({ items }) => (
+          <SmallTable
+            label="Accounts"
+            rows={items}
+            keyOf={({ provider }) => provider}
+            none="No account was read or set yet."
+            columns={columns}
+          />
+        )}
+      </LoadedPanel>
       <SetCredits />
     </Page>
   )

@@ -6,7 +6,7 @@ import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock, Time } from "../../parts/Values.tsx"
 import { EmailField } from "../../parts/Field.tsx"
-import { Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
+import { LoadedPanel, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { SmallTable } from "./parts.tsx"
 
 const Invite = () => {
@@ -43,26 +43,24 @@ const columns = columnsOf("SignUpInvitation", {
     org_id === null ? "" : <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
 })
 
-const Invitations = () => {
-  const list = useRead(["operator", "invitations"], () => api.operatorInvitations.list({}))
-  return (
-    <Page title="Invitations" lead="Links to sign up. Members invite people to their own organization themselves.">
-      <Invite />
-      <Panel title="Newest invitations">
-        <Loaded query={list}>
-          {({ items }) => (
-            <SmallTable
-              label="Newest invitations"
-              rows={items}
-              keyOf={({ email, created_at }) => `${email} ${created_at}`}
-              none="Nobody was invited yet."
-              columns={columns}
-            />
-          )}
-        </Loaded>
-      </Panel>
-    </Page>
-  )
-}
+const Invitations = () => (
+  <Page title="Invitations" lead="Links to sign up. Members invite people to their own organization themselves.">
+    <Invite />
+    <LoadedPanel
+      title="Newest invitations"
+      query={useRead(["operator", "invitations"], () => api.operatorInvitations.list({}))}
+    >
+      {({ items }) => (
+        <SmallTable
+          label="Newest invitations"
+          rows={items}
+          keyOf={({ email, created_at }) => `${email} ${created_at}`}
+          none="Nobody was invited yet."
+          columns={columns}
+        />
+      )}
+    </LoadedPanel>
+  </Page>
+)
 
 export default Invitations

@@ -3,7 +3,7 @@ import { useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { Loaded, Panel } from "../../parts/Page.tsx"
+import { LoadedPanel } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { SmallTable } from "./parts.tsx"
 
@@ -29,46 +29,46 @@ export const Margins = () => {
     { staleTime: 60_000 }
   )
   return (
-    <Panel title="Margins" actions={<FilterSelect name="days" label="Time" options={spans} initial={daysDefault} />}>
-      <Loaded query={margins}>
-        {({ items, total }) => (
-          <>
-            <p className="mb-3 text-muted">
-              Charged <Money amount={total.charged} />, cost <Money amount={total.cost} />, margin{" "}
-              <Money amount={total.margin} />. Where a provider reports no cost, it is the charge without the markup.
-            </p>
-            <SmallTable
-              label="Margins by provider and offer"
-              rows={items}
-              keyOf={({ provider, capability, endpoint }) => `${provider} ${capability} ${endpoint}`}
-              none="No run of this time was charged or cost anything."
-              columns={marginColumns}
-            />
-          </>
-        )}
-      </Loaded>
-    </Panel>
+    <LoadedPanel
+      title="Margins"
+      actions={<FilterSelect name="days" label="Time" options={spans} initial={daysDefault} />}
+      query={margins}
+    >
+      {({ items, total }) => (
+        <>
+          <p className="mb-3 text-muted">
+            Charged <Money amount={total.charged} />, cost <Money amount={total.cost} />, margin{" "}
+            <Money amount={total.margin} />. Where a provider reports no cost, it is the charge without the markup.
+          </p>
+          <SmallTable
+            label="Margins by provider and offer"
+            rows={items}
+            keyOf={({ provider, capability, endpoint }) => `${provider} ${capability} ${endpoint}`}
+            none="No run of this time was charged or cost anything."
+            columns={marginColumns}
+          />
+        </>
+      )}
+    </LoadedPanel>
   )
 }
 
-export const Losses = () => {
-  const losses = useRead(["operator", "losses"], () => api.operatorProviders.losses({ query: { limit: 50 } }))
-  return (
-    <Panel title="Losses">
-      <Loaded query={losses}>
-        {({ items, totals }) => (
-          <div className="grid gap-4">
-            <SmallTable
-              label="All losses by provider and reason"
-              rows={totals}
-              keyOf={({ provider, reason }) => `${provider} ${reason}`}
-              none="No run cost more than it was charged."
-              columns={columnsOf("LossTotal", { reason: ({ reason }) => reason.replaceAll("_", " ") })}
-            />
-            {items.length > 0 && <SmallTable label="Newest losses" rows={items} none="" columns={columnsOf("Loss")} />}
-          </div>
-        )}
-      </Loaded>
-    </Panel>
-  )
-}
+export const Losses = () => (
+  <LoadedPanel
+    title="Losses"
+    query={useRead(["operator", "losses"], () => api.operatorProviders.losses({ query: { limit: 50 } }))}
+  >
+    {({ items, totals }) => (
+      <div className="grid gap-4">
+        <SmallTable
+          label="All losses by provider and reason"
+          rows={totals}
+          keyOf={({ provider, reason }) => `${provider} ${reason}`}
+          none="No run cost more than it was charged."
+          columns={columnsOf("LossTotal", { reason: ({ reason }) => reason.replaceAll("_", " ") })}
+        />
+        {items.length > 0 && <SmallTable label="Newest losses" rows={items} none="" columns={columnsOf("Loss")} />}
+      </div>
+    )}
+  </LoadedPanel>
+)

@@ -4,7 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { counted } from "../../data/words.ts"
 import { Figure } from "../../lists/Facts.tsx"
 import { FilterSelect } from "../../lists/Filters.tsx"
-import { Loaded, PageHead, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Loaded, LoadedPanel, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { Money, statusWord, Time } from "../../parts/Values.tsx"
 import { spans } from "./Margins.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
@@ -15,60 +15,57 @@ const providersMillis = 15_000
 const marginsMillis = 60_000
 
 const QueuesPanel = () => (
-  <Panel title="Queues" actions={<TextLink to="/operator/queues">Show queues</TextLink>}>
-    <Loaded query={useQueues()}>
-      {(queues) => {
-        const oldest = oldestOf(queues)
-        return (
-          <div className="space-y-2">
-            <Verdict good={(oldest ?? 0) <= backlogSecondsMax}>
-              {oldest === null ? "No command waits." : `The oldest command has waited ${secondsText(oldest)}.`}
-            </Verdict>
-            <Verdict good={queues.dead_letters === 0}>
-              {queues.dead_letters === 0
-                ? "No command is dead-lettered."
-                : `${counted(queues.dead_letters, "command is", "commands are")} dead-lettered.`}
-            </Verdict>
-            <p className="text-muted">
-              Open runs:{" "}
-              {queues.runs.length === 0 ? "none" : queues.runs.map(({ state, runs }) => `${runs} ${state}`).join(", ")}
-            </p>
-          </div>
-        )
-      }}
-    </Loaded>
-  </Panel>
+  <LoadedPanel title="Queues" actions={<TextLink to="/operator/queues">Show queues</TextLink>} query={useQueues()}>
+    {(queues) => {
+      const oldest = oldestOf(queues)
+      return (
+        <div className="space-y-2">
+          <Verdict good={(oldest ?? 0) <= backlogSecondsMax}>
+            {oldest === null ? "No command waits." : `The oldest command has waited ${secondsText(oldest)}.`}
+          </Verdict>
+          <Verdict good={queues.dead_letters === 0}>
+            {queues.dead_letters === 0
+              ? "No command is dead-lettered."
+              : `${counted(queues.dead_letters, "command is", "commands are")} dead-lettered.`}
+          </Verdict>
+          <p className="text-muted">
+            Open runs:{" "}
+            {queues.runs.length === 0 ? "none" : queues.runs.map(({ state, runs }) => `${runs} ${state}`).join(", ")}
+          </p>
+        </div>
+      )
+    }}
+  </LoadedPanel>
 )
 
-const BooksPanel = () => {
-  const books = useRead(["operator", "books"], () => api.operatorBooks.get({}))
-  return (
-    <Panel title="Books" actions={<TextLink to="/operator/books">Show books</TextLink>}>
-      <Loaded query={books}>
-        {({ checks: [last], suspended }) => (
-          <div className="space-y-2">
-            {last === undefined ? (
-              <p className="text-muted">No audit of all wallets was recorded yet.</p>
-            ) : (
-              <Verdict good={last.violations === 0}>
-                {last.violations === 0
-                  ? "The books added up"
-                  : `${counted(last.violations, "violation")} ${last.violations === 1 ? "was" : "were"} found`}{" "}
-                <Time at={last.checked_at} />, in {counted(last.wallets, "wallet")}.
-              </Verdict>
-            )}
-            {suspended.map(({ org_id, organization, since }) => (
-              <Verdict key={org_id} good={false}>
-                The wallet of <TextLink to={`/operator/organizations/${org_id}`}>{organization}</TextLink> was suspended{" "}
-                <Time at={since} />.
-              </Verdict>
-            ))}
-          </div>
+const BooksPanel = () => (
+  <LoadedPanel
+    title="Books"
+    actions={<TextLink to="/operator/books">Show books</TextLink>}
+    query={useRead(["operator", "books"], () => api.operatorBooks.get({}))}
+  >
+    {({ checks: [last], suspended }) => (
+      <div className="space-y-2">
+        {last === undefined ? (
+          <p className="text-muted">No audit of all wallets was recorded yet.</p>
+        ) : (
+          <Verdict good={last.violations === 0}>
+            {last.violations === 0
+              ? "The books added up"
+              : `${counted(last.violations, "violation")} ${last.violations === 1 ? "was" : "were"} found`}{" "}
+            <Time at={last.checked_at} />, in {counted(last.wallets, "wallet")}.
+          </Verdict>
         )}
-      </Loaded>
-    </Panel>
-  )
-}
+        {suspended.map(({ org_id, organization, since }) => (
+          <Verdict key={org_id} good={false}>
+            The wallet of <TextLink to={`/operator/organizations/${org_id}`}>{organization}</TextLink> was suspended{" "}
+            <Time at={since} />.
+          </Verdict>
+        ))}
+      </div>
+    )}
+  </LoadedPanel>
+)
 
 /** Providers that this process leaves alone, or whose calls fail. */
 const ProvidersPanel = () => {
@@ -76,26 +73,24 @@ const ProvidersPanel = () => {
     refetchInterval: providersMillis
   })
   return (
-    <Panel title="Providers" actions={<TextLink to="/operator/providers">Show providers</TextLink>}>
-      <Loaded query={state}>
-        {({ providers, paused, cost_drifts }) => {
-          const failing = providers.filter(({ configured, health }) => configured && health.status === "outage")
-          const stuck = [...new Set([...paused, ...failing].map(({ provider }) => provider))]
-          return (
-            <div className="space-y-2">
-              <Verdict good={stuck.length === 0}>
-                {stuck.length === 0 ? "No provider is stuck." : `Stuck: ${stuck.join(", ")}.`}
-              </Verdict>
-              <Verdict good={cost_drifts.length === 0}>
-                {cost_drifts.length === 0
-                  ? "Every offer costs what its rate says."
-                  : `${counted(cost_drifts.length, "offer costs", "offers cost")} more than the rate.`}
-              </Verdict>
-            </div>
-          )
-        }}
-      </Loaded>
-    </Panel>
+    <LoadedPanel title="Providers" actions={<TextLink to="/operator/providers">Show providers</TextLink>} query={state}>
+      {({ providers, paused, cost_drifts }) => {
+        const failing = providers.filter(({ configured, health }) => configured && health.status === "outage")
+        const stuck = [...new Set([...paused, ...failing].map(({ provider }) => provider))]
+        return (
+          <div className="space-y-2">
+            <Verdict good={stuck.length === 0}>
+              {stuck.length === 0 ? "No provider is stuck." : `Stuck: ${stuck.join(", ")}.`}
+            </Verdict>
+            <Verdict good={cost_drifts.length === 0}>
+              {cost_drifts.length === 0
+                ? "Every offer costs what its rate says."
+                : `${counted(cost_drifts.length, "offer costs", "offers cost")} more than the rate.`}
+            </Verdict>
+          </div>
+        )
+      }}
+    </LoadedPanel>
   )
 }
 

@@ -4,7 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
+import { Empty, LoadedPanel, Page, TextLink } from "../../parts/Page.tsx"
 import { paymentCells, SmallTable, Verdict } from "./parts.tsx"
 
 type Payment = AnswerOf<"operatorPayments", "list">["items"][number]
@@ -21,34 +21,32 @@ const mismatchColumns = columnsOf("PaymentMismatch", {
   org_id: ({ org_id }) => <TextLink to={`/operator/organizations/${org_id}`}>{org_id}</TextLink>
 })
 
-const Mismatches = () => {
-  const mismatches = useRead(["operator", "mismatches"], () => api.operatorPayments.mismatches({}))
-  return (
-    <Panel title="Events that did not fit">
-      <Loaded query={mismatches}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Verdict good>Every event of the payment processor fitted its payment.</Verdict>
-          ) : (
-            <>
-              <p className="mb-3 text-muted">
-                Amount, currency or organization differ from the stored payment, so nothing was booked. Compare with the
-                processor: <code>rungate audit</code>.
-              </p>
-              <SmallTable
-                label="Events that did not fit"
-                rows={items}
-                keyOf={({ event_id }) => event_id}
-                none=""
-                columns={mismatchColumns}
-              />
-            </>
-          )
-        }
-      </Loaded>
-    </Panel>
-  )
-}
+const Mismatches = () => (
+  <LoadedPanel
+    title="Events that did not fit"
+    query={useRead(["operator", "mismatches"], () => api.operatorPayments.mismatches({}))}
+  >
+    {({ items }) =>
+      items.length === 0 ? (
+        <Verdict good>Every event of the payment processor fitted its payment.</Verdict>
+      ) : (
+        <>
+          <p className="mb-3 text-muted">
+            Amount, currency or organization differ from the stored payment, so nothing was booked. Compare with the
+            processor: <code>rungate audit</code>.
+          </p>
+          <SmallTable
+            label="Events that did not fit"
+            rows={items}
+            keyOf={({ event_id }) => event_id}
+            none=""
+            columns={mismatchColumns}
+          />
+        </>
+      )
+    }
+  </LoadedPanel>
+)
 
 const List = ({ state }: { readonly state: (typeof states)[number] | undefined }) => {
   const paged = usePaged(

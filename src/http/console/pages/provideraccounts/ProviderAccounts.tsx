@@ -3,7 +3,7 @@ import { useState } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Allowed, Empty, Loaded, LoadedPanel, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
@@ -38,29 +38,27 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
   )
   const replaces = taken.has(provider)
   return (
-    <Panel title="Set an account">
-      <Loaded query={providers} skeleton={<Skeleton lines={4} height={28} />}>
-        {(items) => (
-          <ActionForm
-            // No key stays on the screen.
-            clears
-            action={set}
-            submit={replaces ? "Replace the account" : "Set the account"}
-            disabled={provider === ""}
-            className="space-y-3"
-          >
-            <Select
-              label="Provider"
-              required
-              value={provider}
-              onChange={(event) => setProvider(event.target.value)}
-              options={[["", "Choose a provider"], ...items.map((one) => [one.provider, one.title] as const)]}
-            />
-            <PayloadFields form={form} words={words} />
-          </ActionForm>
-        )}
-      </Loaded>
-    </Panel>
+    <LoadedPanel title="Set an account" query={providers} skeleton={<Skeleton lines={4} height={28} />}>
+      {(items) => (
+        <ActionForm
+          // No key stays on the screen.
+          clears
+          action={set}
+          submit={replaces ? "Replace the account" : "Set the account"}
+          disabled={provider === ""}
+          className="space-y-3"
+        >
+          <Select
+            label="Provider"
+            required
+            value={provider}
+            onChange={(event) => setProvider(event.target.value)}
+            options={[["", "Choose a provider"], ...items.map((one) => [one.provider, one.title] as const)]}
+          />
+          <PayloadFields form={form} words={words} />
+        </ActionForm>
+      )}
+    </LoadedPanel>
   )
 }
 

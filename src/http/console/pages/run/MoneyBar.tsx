@@ -33,13 +33,18 @@ const Amount = ({
   </div>
 )
 
-interface Amounts {
-  readonly quoted: string
-  readonly held: string | null
-  readonly charged: string | null
-  readonly released: string | null
-  readonly done: boolean
+const amountsOf = (run: Run, details: Details | undefined) => {
+  const { quoted, charged } = run.billing
+  const moved = details?.billing
+  return {
+    quoted,
+    held: moved?.held ?? null,
+    charged: run.done ? (charged ?? "0") : null,
+    released: moved?.released ?? null,
+    done: run.done
+  }
 }
+type Amounts = ReturnType<typeof amountsOf>
 
 /** The whole bar is the largest of the amounts. An open run's hold fills its part until the charge is known. */
 const Bar = ({ quoted, held, charged, done }: Amounts) => {
@@ -61,18 +66,6 @@ const note = ({ held, charged, done, quoted }: Amounts): string | null => {
   if (held === null)
     return microsOf(quoted) === 0n ? "This run was free. Nothing was held." : "Nothing was held or charged."
   return microsOf(charged ?? "0") === 0n ? "Nothing was charged. The whole hold was released." : null
-}
-
-const amountsOf = (run: Run, details: Details | undefined): Amounts => {
-  const { quoted, charged } = run.billing
-  const moved = details?.billing
-  return {
-    quoted,
-    held: moved?.held ?? null,
-    charged: run.done ? (charged ?? "0") : null,
-    released: moved?.released ?? null,
-    done: run.done
-  }
 }
 
 export const MoneyBar = ({

@@ -15,8 +15,7 @@ import {
   withCap
 } from "../../running/request.ts"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
-import { useQuote } from "../../running/useQuote.ts"
-import { useStart } from "../../running/useStart.ts"
+import { useQuote, useStart } from "../../running/useQuote.ts"
 import type { Details } from "./useRun.ts"
 
 /** The form of the capability or endpoint, with the request of this run. */

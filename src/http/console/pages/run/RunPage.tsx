@@ -128,13 +128,10 @@ const Shown = ({ run }: { readonly run: Run }) => {
   )
 }
 
-const RunPage = () => {
-  const run = useRun(useParam("run_id"))
-  return (
-    <Loaded query={run} skeleton={<Skeleton lines={8} height={24} />}>
-      {(data) => <Shown run={data} />}
-    </Loaded>
-  )
-}
+const RunPage = () => (
+  <Loaded query={useRun(useParam("run_id"))} skeleton={<Skeleton lines={8} height={24} />}>
+    {(data) => <Shown run={data} />}
+  </Loaded>
+)
 
 export default RunPage

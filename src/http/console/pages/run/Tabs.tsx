@@ -1,9 +1,9 @@
-/** Tabs, and JSON as text. */
+/** Tabs, JSON as text, and the panel of a capability's or an endpoint's parts. */
 import * as Radix from "@radix-ui/react-tabs"
 import { Download } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
 import { save } from "../../data/save.ts"
-import { Button } from "../../parts/Page.tsx"
+import { Button, Panel } from "../../parts/Page.tsx"
 import { CodeBlock, CopyButton } from "../../parts/Values.tsx"
 
 export interface Tab {
@@ -78,3 +78,28 @@ export const Json = ({
     </div>
   )
 }
+
+/** The panel of a capability's or an endpoint's parts, with the service's hints below. */
+export const About = ({
+  label,
+  tabs,
+  hints
+}: {
+  /** For screen readers, such as "Parts of the endpoint". */
+  readonly label: string
+  readonly tabs: ReadonlyArray<Tab>
+  readonly hints: ReadonlyArray<string>
+}) => (
+  <Panel title="About it">
+    <Tabs label={label} tabs={tabs} />
+    {hints.length > 0 && (
+      <ul className="mt-4 space-y-1 text-small text-muted">
+        {hints.map((hint) => (
+          <li key={hint} className="break-words">
+            {hint}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Panel>
+)

@@ -1,7 +1,7 @@
 /** Why this provider and why not the others: what was known when the route was chosen. */
 import { Failed, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
-import { OfferTable } from "../../running/offers.tsx"
+import { OfferTable } from "../../running/QuotePanel.tsx"
 import type { Run, useDetails } from "./useRun.ts"
 
 const routings: Readonly<Record<string, string>> = {

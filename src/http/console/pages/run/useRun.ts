@@ -3,8 +3,7 @@ import { useEffect, useRef } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { connection, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
-import { announce } from "../../parts/Announcer.tsx"
-import { statusWord } from "../../parts/Values.tsx"
+import { announce, statusWord } from "../../parts/Values.tsx"
 
 export type Run = AnswerOf<"runs", "get">
 

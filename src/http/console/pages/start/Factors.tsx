@@ -6,7 +6,7 @@ import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field, PasswordField } from "../../parts/Field.tsx"
-import { Loaded, Panel } from "../../parts/Page.tsx"
+import { Loaded, LoadedPanel, Panel } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 
@@ -151,13 +151,8 @@ const Remove = ({ left }: { readonly left: number }) => (
   </div>
 )
 
-export const SecondFactor = () => {
-  const factor = useRead(factorKey, () => api.recovery.secondFactor({}))
-  return (
-    <Panel title="Second factor">
-      <Loaded query={factor}>
-        {({ enabled, recovery_codes }) => (enabled ? <Remove left={recovery_codes} /> : <TurnOn />)}
-      </Loaded>
-    </Panel>
-  )
-}
+export const SecondFactor = () => (
+  <LoadedPanel title="Second factor" query={useRead(factorKey, () => api.recovery.secondFactor({}))}>
+    {({ enabled, recovery_codes }) => (enabled ? <Remove left={recovery_codes} /> : <TurnOn />)}
+  </LoadedPanel>
+)

@@ -9,12 +9,7 @@ const Forgot = () => {
   const ask = useAction((form: FormData) =>
     api.recovery.requestPasswordReset({ payload: { email: textIn(form, "email") } })
   )
-  if (ask.data !== undefined)
-    return (
-      <FormPage title="Check your mailbox" lead={ask.data.note}>
-        {null}
-      </FormPage>
-    )
+  if (ask.data !== undefined) return <FormPage title="Check your mailbox" lead={ask.data.note} />
   return (
     <FormPage title="Forgot your password" lead="A link to set a new one is mailed to the address of your account.">
       <ActionForm action={ask} submit="Send the link" narrow>

@@ -9,7 +9,7 @@ export const FormPage = ({
 }: {
   readonly title: string
   readonly lead?: ReactNode
-  readonly children: ReactNode
+  readonly children?: ReactNode
 }) => {
   useTitle(title)
   return (

@@ -40,9 +40,10 @@ const JoinOrganization = () => {
   )
   if (token === "")
     return (
-      <FormPage title="This link is not complete" lead="Open the whole link of the invitation, or ask for another one.">
-        {null}
-      </FormPage>
+      <FormPage
+        title="This link is not complete"
+        lead="Open the whole link of the invitation, or ask for another one."
+      />
     )
   return (
     <FormPage title="Join an organization" lead={<Lead token={token} />}>

@@ -6,7 +6,7 @@ import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/m
 import { useZone } from "../../frame/Balance.tsx"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
-import { Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
+import { LoadedPanel, Skeleton } from "../../parts/Page.tsx"
 import { type Days, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 const dayMillis = 86_400_000
@@ -93,22 +93,20 @@ const UsageChart = ({
   if (days.length === 0) return null
   const title = grouping === null ? "Charged by day" : `Charged by day and ${wordOf(grouping).toLowerCase()}`
   return (
-    <Panel title={title}>
-      <Loaded query={usage} skeleton={<Skeleton lines={6} height={24} />}>
-        {({ isAll }) =>
-          isAll ? (
-            <>
-              {grouping !== null && <Legend lines={lines} />}
-              <Chart label={title} days={days} lines={lines} axis={axisDollars} />
-            </>
-          ) : (
-            <p className="text-muted">
-              This time has too many groups by day for a chart. Choose a shorter time. The table below has all groups.
-            </p>
-          )
-        }
-      </Loaded>
-    </Panel>
+    <LoadedPanel title={title} query={usage} skeleton={<Skeleton lines={6} height={24} />}>
+      {({ isAll }) =>
+        isAll ? (
+          <>
+            {grouping !== null && <Legend lines={lines} />}
+            <Chart label={title} days={days} lines={lines} axis={axisDollars} />
+          </>
+        ) : (
+          <p className="text-muted">
+            This time has too many groups by day for a chart. Choose a shorter time. The table below has all groups.
+          </p>
+        )
+      }
+    </LoadedPanel>
   )
 }
 

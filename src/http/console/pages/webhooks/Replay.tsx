@@ -1,19 +1,24 @@
 /** Sends the events of a time again: those that were given up, or all of them. */
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
+import { ActionForm, useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
-import { utcOf } from "../../forms/draft.ts"
-import { Field, Select } from "../../parts/Field.tsx"
+import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import type { Endpoint } from "./endpoints.tsx"
 
-const wantedIn = (form: FormData) => {
-  const to = textIn(form, "to")
-  return {
-    from: utcOf(textIn(form, "from")),
-    to: to === "" ? null : utcOf(to),
-    status: textIn(form, "which") === "all" ? ("all" as const) : ("failed" as const)
+const form = payloadForm("webhooks", "replayAll")
+const words = {
+  from: { label: "From (your time zone)", hint: "" },
+  to: { label: "To (your time zone)", hint: "Empty: until now." },
+  status: {
+    label: "Which events",
+    hint: "",
+    options: [
+      ["", "Those that were given up"],
+      ["all", "All, delivered ones too"]
+    ]
   }
-}
+} as const
 
 const sentAgain = (replayed: number) =>
   replayed === 0
@@ -22,7 +27,7 @@ const sentAgain = (replayed: number) =>
 
 export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const replay = useAction(
-    (form: FormData) => api.webhooks.replayAll({ params: { endpoint_id: endpoint.id }, payload: wantedIn(form) }),
+    (sent: FormData) => api.webhooks.replayAll({ params: { endpoint_id: endpoint.id }, payload: payloadIn(sent) }),
     { says: ({ replayed }) => sentAgain(replayed), changes: ["webhooks"] }
   )
   const isPaused = endpoint.status === "paused"
@@ -37,37 +42,19 @@ export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         saved={replay.data !== undefined && sentAgain(replay.data.replayed)}
         note={isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
         className="mt-3 space-y-3"
-        question={(form) => ({
+        question={(sent) => ({
           title: "Send these events again?",
           confirm: "Send them again",
           children: (
             <p>
               <span className="wrap-anywhere">{endpoint.url}</span> gets{" "}
-              {wantedIn(form).status === "all" ? "every event" : "the failed events"} of this time once more, with the
+              {payloadIn(sent).status === "all" ? "every event" : "the failed events"} of this time once more, with the
               same ids, at most 10,000.
             </p>
           )
         })}
       >
-        <div className="flex flex-wrap items-start gap-3">
-          <Field label="From (your time zone)" name="from" type="datetime-local" required className="w-full max-w-60" />
-          <Field
-            label="To (your time zone)"
-            name="to"
-            type="datetime-local"
-            hint="Empty: until now."
-            className="w-full max-w-60"
-          />
-          <Select
-            label="Which events"
-            name="which"
-            options={[
-              ["failed", "Those that were given up"],
-              ["all", "All, delivered ones too"]
-            ]}
-            className="w-full max-w-60"
-          />
-        </div>
+        <PayloadFields form={form} words={words} />
       </ActionForm>
     </details>
   )

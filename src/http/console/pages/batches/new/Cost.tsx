@@ -12,9 +12,8 @@ import { Amounts } from "../../../lists/Facts.tsx"
 import { AmountField, FormProblem, problemOf } from "../../../parts/Field.tsx"
 import { Money } from "../../../parts/Values.tsx"
 import { keepFile } from "../readFile.ts"
-import type { CheckedRow } from "./Preview.tsx"
-import { type Plan, startBatch } from "./startBatch.ts"
-import { type SampledCost, useQuotes } from "./useQuotes.ts"
+import type { CheckedRow } from "./Columns.tsx"
+import { type Plan, type SampledCost, startBatch, useQuotes } from "./startBatch.ts"
 
 const timesOf = (amount: string, count: number): string => amountOf((microsOf(amount) ?? 0n) * BigInt(count))
 

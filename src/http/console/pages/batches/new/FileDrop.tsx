@@ -2,7 +2,7 @@
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
 import { counted } from "../../../data/words.ts"
-import { announce } from "../../../parts/Announcer.tsx"
+import { announce } from "../../../parts/Values.tsx"
 import { type Sheet, sheetOf } from "../readFile.ts"
 
 export const FileDrop = ({

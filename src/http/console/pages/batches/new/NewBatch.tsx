@@ -3,14 +3,13 @@ import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
 import { catalogStaleMillis, useCapabilities } from "../../../data/lists.ts"
 import { Select } from "../../../parts/Field.tsx"
-import { Failed, Loaded, Page, Panel, TextLink } from "../../../parts/Page.tsx"
+import { Failed, LoadedPanel, Page, Panel, TextLink } from "../../../parts/Page.tsx"
 import type { Sheet } from "../readFile.ts"
 import { Cost } from "./Cost.tsx"
 import { FileDrop } from "./FileDrop.tsx"
 import { guessedColumns } from "../../../../client/Columns.ts"
 import { type InputForm, formOf, inputsOf, problemsOf } from "./inputs.ts"
-import { MappingForm } from "./MappingForm.tsx"
-import { Preview } from "./Preview.tsx"
+import { MappingForm, Preview } from "./Columns.tsx"
 import { api, useRead } from "../../../data/api.ts"
 
 /** The form of a capability's input. */
@@ -72,34 +71,32 @@ const CapabilityPanel = ({
   readonly capability: string
   readonly onCapability: (capability: string) => void
 }) => (
-  <Panel title="2. What to run for each row">
-    <Loaded query={useCapabilities()}>
-      {(all) => {
-        const chosen = all.find((one) => one.capability === capability)
-        const options = all.filter(({ status }) => status === "live")
-        return (
-          <>
-            <Select
-              label="Capability"
-              value={chosen === undefined ? "" : capability}
-              onChange={(event) => onCapability(event.target.value)}
-              options={[
-                ["", "Choose a capability"],
-                ...options.map((one) => [one.capability, `${one.capability}: ${one.title}`] as const)
-              ]}
-              className="max-w-lg"
-            />
-            {chosen !== undefined && <p className="mt-2 text-muted">{chosen.description}</p>}
-            {capability !== "" && chosen === undefined && (
-              <p role="alert" className="mt-2 break-words text-red">
-                There is no capability {capability}. Choose another one.
-              </p>
-            )}
-          </>
-        )
-      }}
-    </Loaded>
-  </Panel>
+  <LoadedPanel title="2. What to run for each row" query={useCapabilities()}>
+    {(all) => {
+      const chosen = all.find((one) => one.capability === capability)
+      const options = all.filter(({ status }) => status === "live")
+      return (
+        <>
+          <Select
+            label="Capability"
+            value={chosen === undefined ? "" : capability}
+            onChange={(event) => onCapability(event.target.value)}
+            options={[
+              ["", "Choose a capability"],
+              ...options.map((one) => [one.capability, `${one.capability}: ${one.title}`] as const)
+            ]}
+            className="max-w-lg"
+          />
+          {chosen !== undefined && <p className="mt-2 text-muted">{chosen.description}</p>}
+          {capability !== "" && chosen === undefined && (
+            <p role="alert" className="mt-2 break-words text-red">
+              There is no capability {capability}. Choose another one.
+            </p>
+          )}
+        </>
+      )
+    }}
+  </LoadedPanel>
 )
 
 const NewBatch = () => {

@@ -5,7 +5,7 @@ import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
 import { Facts } from "../../../lists/Facts.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
-import { Loaded, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
+import { Loaded, LoadedPanel, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
 import { Verdict } from "../parts.tsx"
 import { Credit, Guard, Suspension } from "./WalletChanges.tsx"
 import { Keys, Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
@@ -56,25 +56,23 @@ const Books = ({ org_id }: { readonly org_id: string }) => {
     { staleTime: 30_000 }
   )
   return (
-    <Panel title="Books">
-      <Loaded query={audit}>
-        {({ adds_up, entries, violations, checked_at }) => (
-          <div className="space-y-2">
-            <Verdict good={adds_up}>
-              {adds_up ? "This wallet adds up" : "This wallet does not add up"}:{" "}
-              {counted(entries, "ledger entry", "ledger entries")}, recomputed <Time at={checked_at} />.
-            </Verdict>
-            <ul className="ml-6 list-disc space-y-1 text-small break-words">
-              {violations.map(({ equation, subject, detail }) => (
-                <li key={`${equation} ${subject}`}>
-                  {equation}: <span className="font-mono">{subject}</span>: {detail}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </Loaded>
-    </Panel>
+    <LoadedPanel title="Books" query={audit}>
+      {({ adds_up, entries, violations, checked_at }) => (
+        <div className="space-y-2">
+          <Verdict good={adds_up}>
+            {adds_up ? "This wallet adds up" : "This wallet does not add up"}:{" "}
+            {counted(entries, "ledger entry", "ledger entries")}, recomputed <Time at={checked_at} />.
+          </Verdict>
+          <ul className="ml-6 list-disc space-y-1 text-small break-words">
+            {violations.map(({ equation, subject, detail }) => (
+              <li key={`${equation} ${subject}`}>
+                {equation}: <span className="font-mono">{subject}</span>: {detail}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </LoadedPanel>
   )
 }
 

@@ -2,7 +2,7 @@
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"
-import { RemoveFactors } from "../../members/RemoveFactors.tsx"
+import { RemoveFactors } from "../../members/MemberActions.tsx"
 import { Ask, paymentCells, TablePanel } from "../parts.tsx"
 
 interface Of {

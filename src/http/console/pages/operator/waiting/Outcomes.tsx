@@ -65,31 +65,28 @@ const Row = ({ outcome }: { readonly outcome: Outcome }) => (
   </Entry>
 )
 
-const Outcomes = () => {
-  const paged = usePaged(["operator", "outcomes"], (from) => api.operatorOutcomes.list({ query: from }))
-  return (
-    <Page
-      title="Unknown outcomes"
-      lead="Calls that the provider may have carried out or not. Look into its account before you record anything."
+const Outcomes = () => (
+  <Page
+    title="Unknown outcomes"
+    lead="Calls that the provider may have carried out or not. Look into its account before you record anything."
+  >
+    <PagedList
+      paged={usePaged(["operator", "outcomes"], (from) => api.operatorOutcomes.list({ query: from }))}
+      empty={
+        <Empty title="No call has an unknown outcome.">
+          A call whose answer was lost will be here until somebody or the service finds out.
+        </Empty>
+      }
     >
-      <PagedList
-        paged={paged}
-        empty={
-          <Empty title="No call has an unknown outcome.">
-            A call whose answer was lost will be here until somebody or the service finds out.
-          </Empty>
-        }
-      >
-        {(outcomes) => (
-          <ul className="rounded border border-line bg-panel px-4">
-            {outcomes.map((outcome) => (
-              <Row key={outcome.run_id} outcome={outcome} />
-            ))}
-          </ul>
-        )}
-      </PagedList>
-    </Page>
-  )
-}
+      {(outcomes) => (
+        <ul className="rounded border border-line bg-panel px-4">
+          {outcomes.map((outcome) => (
+            <Row key={outcome.run_id} outcome={outcome} />
+          ))}
+        </ul>
+      )}
+    </PagedList>
+  </Page>
+)
 
 export default Outcomes

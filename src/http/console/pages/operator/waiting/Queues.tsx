@@ -56,25 +56,22 @@ const Row = ({ letter }: { readonly letter: Letter }) => (
   </Entry>
 )
 
-const DeadLetters = () => {
-  const paged = usePaged(["operator", "dead-letters"], (from) => api.operatorQueues.deadLetters({ query: from }))
-  return (
-    <Panel title="Dead-lettered commands">
-      <PagedList
-        paged={paged}
-        empty={<p className="text-muted">None. A command that fails alone five times will be here, with its error.</p>}
-      >
-        {(letters) => (
-          <ul>
-            {letters.map((letter) => (
-              <Row key={letter.id} letter={letter} />
-            ))}
-          </ul>
-        )}
-      </PagedList>
-    </Panel>
-  )
-}
+const DeadLetters = () => (
+  <Panel title="Dead-lettered commands">
+    <PagedList
+      paged={usePaged(["operator", "dead-letters"], (from) => api.operatorQueues.deadLetters({ query: from }))}
+      empty={<p className="text-muted">None. A command that fails alone five times will be here, with its error.</p>}
+    >
+      {(letters) => (
+        <ul>
+          {letters.map((letter) => (
+            <Row key={letter.id} letter={letter} />
+          ))}
+        </ul>
+      )}
+    </PagedList>
+  </Panel>
+)
 
 const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
   <Panel title="Lanes">
@@ -105,21 +102,18 @@ const Runs = ({ queues }: { readonly queues: QueuesState }) => (
   />
 )
 
-const Queues = () => {
-  const queues = useQueues()
-  return (
-    <Page title="Queues">
-      <DeadLetters />
-      <Loaded query={queues} skeleton={<Skeleton lines={8} />}>
-        {(data) => (
-          <>
-            <Runs queues={data} />
-            <Lanes queues={data} />
-          </>
-        )}
-      </Loaded>
-    </Page>
-  )
-}
+const Queues = () => (
+  <Page title="Queues">
+    <DeadLetters />
+    <Loaded query={useQueues()} skeleton={<Skeleton lines={8} />}>
+      {(data) => (
+        <>
+          <Runs queues={data} />
+          <Lanes queues={data} />
+        </>
+      )}
+    </Loaded>
+  </Page>
+)
 
 export default Queues
