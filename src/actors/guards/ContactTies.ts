@@ -141,9 +141,11 @@ export const contactTies = (history: HistoryStore["Service"], guards: GuardStore
   return Effect.fnUntraced(
     function* (run: NewRun) {
       const { contacts } = run.plan
-      if (contacts === undefined) return run
+      const isGuarded = run.capability !== null
+      if (contacts === undefined || !(isGuarded || contacts.recipients.some(isById))) return run
       const { days, claimed_since } = yield* guards.contactRule(run.org_id)
-      const seconds = guardedSeconds(contacts, days)
+      // The guard knows runs of capabilities only. Opt-outs are for raw calls too.
+      const seconds = isGuarded ? guardedSeconds(contacts, days) : null
       if (seconds === null && !contacts.recipients.some(isById)) return run
       const isCovered = seconds === null || claimed_since.getTime() < (yield* Clock.currentTimeMillis) - seconds * 1_000
       const recipients = yield* completed(run.org_id, contacts.recipients, isCovered ? null : claimed_since)

@@ -56,7 +56,8 @@ export const guardedPlans = (history: HistoryStore["Service"], guards: GuardStor
   return {
     /** Adds a raw result that the run may take. */
     withReusable,
-    /** The run as it is admitted. */
+    withTies,
+    /** The run of a capability as it is admitted. */
     completed: (planned: Planned): Effect.Effect<NewRun, ProblemOf<"rate_limited">> =>
       planned.run.plan.contacts === undefined
         ? Effect.map(withReusable(planned), ({ run }) => run)

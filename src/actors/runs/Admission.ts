@@ -320,23 +320,25 @@ export class Admission extends Context.Service<
         yield* route.owned
         return { _tag: "Endpoint" as const, run: rawRun({ ...route.request, max_cost }, newId("run"), route), route }
       })
-      const runOf = ({ run }: Planned) => run
-      const { withReusable, completed } = guardedPlans(yield* HistoryStore, yield* GuardStore, catalog.sandbox)
+      const guarded = guardedPlans(yield* HistoryStore, yield* GuardStore, catalog.sandbox)
+      const newRaw = (one: EndpointRequest) => Effect.flatMap(planRaw(one, "new"), ({ run }) => guarded.withTies(run))
 
       const begin = (order: PlanRequest, place: Place) =>
         order._tag === "Endpoint"
           ? withKey(order.request, (request) =>
-              Effect.flatMap(withPins(request), (one) => orItsRun(one, Effect.map(planRaw(one, "new"), runOf), place))
+              Effect.flatMap(withPins(request), (one) => orItsRun(one, newRaw(one), place))
             )
           : withKey(order.request, (request) =>
-              Effect.flatMap(withPins(request), (one) => orItsRun(one, Effect.flatMap(plan(one), completed), place))
+              Effect.flatMap(withPins(request), (one) =>
+                orItsRun(one, Effect.flatMap(plan(one), guarded.completed), place)
+              )
             )
 
       return Admission.of({
         plan: (order) =>
           order._tag === "Endpoint"
             ? Effect.flatMap(withPins(order.request), (one) => planRaw(one, "stored"))
-            : Effect.flatMap(Effect.flatMap(withPins(order.request), plan), withReusable),
+            : Effect.flatMap(Effect.flatMap(withPins(order.request), plan), guarded.withReusable),
         submit: (order) =>
           toEnd<Submitted, Refused>(
             (place) => begin(order, place),

@@ -339,7 +339,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     routing: "pinned",
     include_raw: false,
     side_effect: actsOutside(endpoint),
-    ...(endpoint.acts === true ? { acts: true as const, ...rawContacts(request.input) } : {}),
+    ...(endpoint.acts === true ? { acts: true as const, ...rawContacts([request.path, request.input]) } : {}),
     ...markedUp(markup),
     excluded: [],
     ...totalOf(request.max_total ?? null, [hold], []),

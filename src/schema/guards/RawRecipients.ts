@@ -10,18 +10,19 @@ const fields: Readonly<Record<string, string>> = {
   bcc: "bcc",
   linkedin_profile_url: "network_url",
   provider_id: "provider_member_id",
-  attendees_ids: "provider_member_id"
+  attendees_ids: "provider_member_id",
+  chat_id: "chat_id"
 }
 const isNamed = (name: string) => Object.hasOwn(fields, name.toLowerCase())
 /** A list of messages, each with a list of recipients. */
-const depthMax = 4
+const depthMax = 5
 
 const recipientsIn = (field: string, value: unknown): ReadonlyArray<Recipient> => {
   if (Array.isArray(value)) return value.flatMap((one) => recipientsIn(field, one))
   // Some have `{"email": "ada@example.com", "name": "Ada"}`.
   if (isRecord(value)) return recipientsIn(field, value["email"])
   if (typeof value !== "string" || value.trim() === "") return []
-  if (/url|member/.test(field)) return [{ shown: value, identities: [identityIn(field, value.trim())] }]
+  if (/url|member|chat/.test(field)) return [{ shown: value, identities: [identityIn(field, value.trim())] }]
   // Both: a name may have a comma ("Doe, Jane" <jane@example.com>), and a local part quotes ("jane"@example.com).
   const parts = [...value.split(/[,;]/), ...value.split(/[\s<>,;:"()]+/)]
   const emails = new Set(parts.flatMap((part) => readEmail(part, true)?.normalized ?? []))

@@ -72,6 +72,29 @@ describe("an opt-out", () => {
     expect(codeOf(await org.run(message({ provider_member_id: "somebody" })))).toEqual(sent)
   })
 
+  test("of a profile covers a raw call that names the person by an id or a conversation, and nobody else's", async () => {
+    const org = await app.tenant("5.00")
+    const network_url = "https://www.linkedin.com/in/grace-hopper"
+    const { body: person } = await org.run({ capability: "network.profile", input: { network_url } })
+    const [id] = Object.values(person.result.provider_ids)
+    const { body: first } = await org.run(message({ network_url }))
+    await optOut(org, network_url)
+    const into = (chat_id: string) =>
+      org.run({
+        ...{ provider: "unipile", endpoint: "/api/v1/chats/{chat_id}/messages", method: "POST" },
+        ...{ path: { chat_id }, input: { text: "Hello again" } }
+      })
+    expect(codeOf(await into(first.result.chat_id))).toEqual(blocked)
+    expect(codeOf(await into("another"))).toEqual(sent)
+    const toId = (one: unknown) =>
+      org.run({
+        ...{ provider: "unipile", endpoint: "/api/v1/chats", method: "POST" },
+        input: { account_id: "acc", attendees_ids: [one], text: "Hello" }
+      })
+    expect(codeOf(await toId(id))).toEqual(blocked)
+    expect(codeOf(await toId("somebody"))).toEqual(sent)
+  })
+
   test("stops raw calls that send, and leaves other raw calls alone", async () => {
     const org = await app.tenant("5.00")
     await optOut(org, "ada@example.com")

@@ -44,7 +44,7 @@ export const inputSchemas = (
   loaded: ActorInput | null
 ): ReadonlyArray<unknown> => {
   const schema = endpoint.method === "GET" ? endpoint.query_params : (loaded?.body ?? endpoint.body)
-  return [schema, reachable(raw.document?.definitions ?? {}, [schema])]
+  return [endpoint.path_params, schema, reachable(raw.document?.definitions ?? {}, [schema])]
 }
 
 interface Example {
