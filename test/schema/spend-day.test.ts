@@ -103,7 +103,7 @@ describe("a change of the time zone", () => {
             const day = dayAt(at, before)
             const end = resetsAt(period, day, before)
             const last = end === null ? at + 400 * hour : end.getTime() - 1
-            for (const moment of [at, at + 1, (at + last) / 2, last])
+            for (const moment of [at, Math.min(at + 1, last), (at + last) / 2, last])
               expect([period, periodStart(period, dayAt(moment, after))]).toEqual([period, periodStart(period, day)])
           }
       }),
@@ -120,7 +120,8 @@ describe("a change of the time zone", () => {
             expect(dayAt(moment, after)).toBe(dayAt(moment, before))
         const days = moments.toSorted((a, b) => a - b).map((one) => dayAt(one, zones))
         expect(days).toEqual(days.toSorted())
-        const later = Date.parse("2027-09-09T00:00Z") + (start % (48 * hour))
+        // More than a month after the last possible change.
+        const later = Date.parse("2028-03-09T00:00Z") + (start % (48 * hour))
         const own = zones.at(-1)?.zone ?? "UTC"
         expect(dayAt(later, zones)).toBe(new Intl.DateTimeFormat("en-CA", { timeZone: own }).format(later))
       }),
