@@ -50,6 +50,20 @@ describe("automatic top-up in the sandbox", () => {
     expect(await read()).toEqual(body)
   })
 
+  test("it can be switched off after the operator lowered the daily maximum below its amount", async () => {
+    const other = await app.tenant()
+    const own = await other.session()
+    await other.post("/v1/wallet/topups/checkout", { amount: "10.00" })
+    expect((await set(good, own)).status).toBe(200)
+    const strict = await startApp({ beside: app, role: "http", settings: { RUNGATE_AUTO_TOPUP_DAILY_MAX: "20.00" } })
+    try {
+      const { status, body } = await strict.call(own, "POST", path, { body: { ...good, enabled: false } })
+      expect([status, body]).toEqual([200, { ...good, enabled: false, last_error: null }])
+    } finally {
+      await strict.stop()
+    }
+  })
+
   test.each([
     [{ ...good, amount: "9.99" }, "amount", "must be at least 10.00"],
     [{ ...good, amount: "0.00" }, "amount", "must be at least 10.00"],

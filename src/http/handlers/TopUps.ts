@@ -80,7 +80,10 @@ export const TopUpsHandlers = HttpApiBuilder.group(
         const current = yield* autoTopup(org_id)
         // A client may send back what GET shows before anything was set.
         if (!payload.enabled && !current.enabled && payload.amount === zero) return current
-        yield* payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
+        // The operator may have lowered the maximum below the amount of one that has to be switched off.
+        yield* payload.enabled
+          ? payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
+          : payable(payload.amount, topUpMax, "")
         if (payload.threshold > thresholdMax) yield* refused("threshold", `must be at most ${usd(thresholdMax)}`)
         yield* topUps.setAutoTopup(org_id, payload, yield* actor).pipe(
           Effect.catchTags({
