@@ -5,15 +5,14 @@ import { Auth, byAdmins, listQuery, optional, pages, reads } from "./shapes/Comm
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
-import { timeCharsMax } from "../../schema/Period.ts"
+import { Moment } from "../../schema/Period.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { such, withExample, removed } from "../../schema/nouns/Noun.ts"
+import { withExample, removed } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
 export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
-const time = (description: string) => such("2026-11-22T10:00:00Z", description).check(Schema.isMaxLength(timeCharsMax))
 const graceSecondsMax = 7 * 86_400
 
 const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).annotate({
@@ -106,8 +105,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
       params,
       payload: Schema.Struct({
-        from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
-        to: optional(time("Events before this time. Default: now.")),
+        from: Moment.annotate({ description: "The first time of an event, such as 2026-11-22T10:00:00Z." }),
+        to: optional(Moment.annotate({ description: "Events before this time. Default: now." })),
         status: optional(
           Schema.Literals(["failed", "all"]).annotate({
             description: "Default: failed, the events that were given up."

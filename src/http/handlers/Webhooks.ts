@@ -10,6 +10,7 @@ import { endpointsMax, WebhookEndpoints } from "../../layers/webhooks/Endpoints.
 import { withoutNulls } from "../../schema/defined.ts"
 import { refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
+import { fromOf, toOf } from "../../schema/Period.ts"
 import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { listWebhooks } from "../../schema/Steps.ts"
 import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
@@ -32,13 +33,6 @@ const deliveryView = (row: DeliveryRow) =>
 const { unknown, one, removal } = organizationNoun("whe", "webhook endpoint", "endpoint_id", listWebhooks)
 const unknownDelivery = (delivery_id: string) =>
   refused("path.delivery_id", "is not a delivery of this endpoint", `This endpoint has no delivery "${delivery_id}".`)
-
-const timeOf = (path: string, text: string) => {
-  const time = new Date(text)
-  return Number.isNaN(time.getTime())
-    ? refused(path, "must be a time, such as 2026-11-22T10:00:00Z")
-    : Effect.succeed(time)
-}
 
 /** The handlers and the configuration of an organization use this. */
 export const makeWebhookWrites = Effect.gen(function* () {
@@ -134,8 +128,8 @@ export const WebhooksHandlers = HttpApiBuilder.group(
       }),
       replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
         yield* notPaused(yield* endpointOf(endpoint_id))
-        const from = yield* timeOf("from", payload.from)
-        const to = yield* timeOf("to", payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())
+        const from = fromOf(payload.from)
+        const to = toOf(payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())
         const replayed = yield* deliveries.replayAll(endpoint_id, { from, to, failedOnly: payload.status !== "all" })
         yield* signals.publish([webhooksDue])
         return { replayed }

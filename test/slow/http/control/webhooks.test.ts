@@ -139,6 +139,10 @@ describe.each(backends)("webhooks, queues on %s", (backend) => {
       () => hooks.got.map(({ event }) => event.data.run_id),
       (ids) => ids.includes(missed.run_id)
     )
+    for (const from of ["-271821-04-20T00:00:00Z", "1"]) {
+      const { status, body } = await call("POST", `/${id}/replay`, { from })
+      expect([status, body.error.details?.[0].path]).toEqual([400, "from"])
+    }
     expect((await call("POST", `/${id}/replay`, { from: "2020-01-01T00:00:00Z" })).body).toEqual({ replayed: 1 })
     await arrived(3)
     expect(new Set(hooks.got.map((one) => one.id)).size).toBe(2)
