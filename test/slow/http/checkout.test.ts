@@ -88,6 +88,13 @@ test("the thirty-first checkout within an hour is refused, for this organization
   await desk.checkout(org)
 })
 
+test("sixty checkouts at once open no more than thirty", async () => {
+  const org = await desk.apps[0].tenant()
+  const replies = await Promise.all(Array.from({ length: 60 }, () => org.post(path, { amount: "25.00" })))
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(30)
+  expect(replies.filter(({ status }) => status === 429)).toHaveLength(30)
+})
+
 describe("Stripe does not answer", () => {
   test.each(["close", 500, 503, 429] as const)(
     "before anything happened (%p): 503, nothing is paid, and a later try works",
