@@ -3,7 +3,7 @@
  *
  *   npm test                     the fast tier (scripts/tiers.ts)
  *   npm run test:all             the fast and the slow tier
- *   npm run test:chaos           the files of chaos, one after the other; with --due those of the day's seed
+ *   npm run test:chaos           the files of chaos, two at once; with --due those of the day's seed
  *   npm run test:security        tools that look for mistakes; TEST_INPUTS=few takes a minute
  *   npm test -- <files or flags of bun test>
  *
@@ -24,7 +24,7 @@ import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
 import { testMillis } from "../test/kit/slowness.ts"
-import { chaosDue, commandOf, type Tier, tierOf } from "./tiers.ts"
+import { alone, chaosDue, commandOf, type Tier, tierOf } from "./tiers.ts"
 
 const root = join(import.meta.dir, "..")
 /** Fewer files than this are not worth a second process. */
@@ -110,14 +110,17 @@ interface Round {
 // oxlint-disable-next-line no-control-regex -- colors are control characters
 const colors = /\u001b\[[0-9;]*m/g
 
-// Most tests wait for a database or a process, so several at once take little more time than one. A test of chaos starts several
-// processes and servers of its own and waits for them with time limits, so it has the machine to itself.
-const alone = running.some((file) => tierOf(file) === "chaos")
-const several = running.length >= processesFrom && availableParallelism() > 1 && !alone
-const division = [
-  ...(several ? [`--parallel=${processesMax}`, "--no-isolate"] : []),
-  ...((several && existsSync(timings)) || flags.includes("--update-timings") ? [`--timings=${timings}`] : [])
-]
+/** Most tests wait for a database or a process, so several at once take little more time than one. */
+const division = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isChaos = files.some((file) => tierOf(file) === "chaos")
+  // A file of chaos starts several processes and servers of its own, and waits for them with time limits.
+  const [processes, from] = isChaos ? [2, 2] : [processesMax, processesFrom]
+  const several = files.length >= from && availableParallelism() > 1 && !files.some((file) => alone.includes(file))
+  return [
+    ...(several ? [`--parallel=${processes}`, "--no-isolate"] : []),
+    ...((several && existsSync(timings)) || flags.includes("--update-timings") ? [`--timings=${timings}`] : [])
+  ]
+}
 
 /** A failed test's own message and stack are its last lines. The ones before are the service's log. */
 const failureLinesMax = 60
@@ -138,7 +141,7 @@ const failuresIn = (lines: ReadonlyArray<string>, files: ReadonlyArray<string>):
 }
 
 /** One `bun test` over some files. Its report is read on the way. */
-const run = async (files: ReadonlyArray<string>, together: ReadonlyArray<string> = division): Promise<Round> => {
+const run = async (files: ReadonlyArray<string>, together = division(files)): Promise<Round> => {
   const paths = files.map((file) => `./${file}`)
   const child = spawn(process.execPath, ["test", ...together, ...flags, ...paths], {
     cwd: root,
@@ -195,17 +198,22 @@ let failed = 0
 let skipped = 0
 const failures: Array<Failure> = []
 
-// In as many rounds as it takes when some die.
-for (let left = running; left.length > 0; ) {
-  const round = await run(left)
-  passed += round.passed
-  failed += round.failed
-  skipped += round.skipped
-  failures.push(...round.failures)
-  const next = left.filter((file) => !round.done.has(file))
-  if (next.length === left.length) break
-  left = next
+/** Runs files in as many rounds as it takes when some die. */
+const runAll = async (files: ReadonlyArray<string>) => {
+  for (let left = files; left.length > 0; ) {
+    const round = await run(left)
+    passed += round.passed
+    failed += round.failed
+    skipped += round.skipped
+    failures.push(...round.failures)
+    const next = left.filter((file) => !round.done.has(file))
+    if (next.length === left.length) break
+    left = next
+  }
 }
+
+await runAll(running.filter((file) => !alone.includes(file)))
+await runAll(running.filter((file) => alone.includes(file)))
 
 /** How many files may be tried again, and how often each must pass then. */
 const flakyFilesMax = Number(process.env["TEST_FLAKY_FILES"] ?? 0)

@@ -2,7 +2,7 @@
  * Which tests run when: the folder of a test file decides.
  *
  * The fast tier is what a developer runs before each commit. A file belongs into `test/slow/` when it starts processes or browsers, or takes
- * more than about ten seconds (test/README.md). Chaos kills and freezes processes, so each of its files has the machine to itself. The
+ * more than about ten seconds (test/README.md). Chaos kills and freezes processes and waits for them, so two of its files run at once. The
  * security tier runs tools that other people wrote to find mistakes.
  */
 export type Tier = "fast" | "slow" | "chaos" | "security"
@@ -21,6 +21,9 @@ const always = ["commit", "crash", "freeze", "overspend", "payments"].map(pathOf
 
 /** One stage of the soak, of which `.ci/run` plays many. */
 const never = pathOf("soak")
+
+/** Files of chaos that compare times or start many servers, so each has the machine to itself. */
+export const alone = ["auth-timing", "patroni", "slowloris", "soak"].map(pathOf)
 
 /** Files that start many servers. One of them is due each day. */
 const inTurn = ["patroni", "sentinel"].map(pathOf)
