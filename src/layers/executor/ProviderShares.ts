@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { Directory } from "../accounts/Directory.ts"
+import { logFailure } from "../postgres/Batch.ts"
 
 /** At least one call at once: a limit below the number of workers is exceeded. */
 export const partOf = (limit: number, workers: number): number => Math.max(1, Math.floor(limit / workers))
@@ -48,7 +49,9 @@ export class ProviderShares extends Context.Service<
             elsewhere = others
           })
         ),
+        // The directory's silence is logged where it is noticed.
         Effect.ignore,
+        Effect.catchCause(logFailure("Counting the workers of other cells failed; keeping the last number")),
         Effect.repeat(Schedule.spaced(countEvery))
       )
       return ProviderShares.of({
