@@ -158,14 +158,17 @@ export const BatchesHandlers = HttpApiBuilder.group(
           ...{ org_id, key_id, access, request_id, idempotency_key: null, fingerprint: "", wait_millis: 0 },
           metadata: null
         }
-        const requests = yield* rowsOf(batch.runs, rowCaller)
         const fingerprint = digestOf(batch)
-        const created = yield* store.create({
-          ...{ org_id, key_id, started_by, request_id, idempotency_key, fingerprint, requests },
-          key_budget_id: access?.budget_id ?? null,
-          max_total: batch.max_total ?? null,
-          metadata: storedMetadata(batch.metadata ?? null)
-        })
+        // A repeat joins its batch, also if a row could not begin any more, so it is looked for before the rows are checked.
+        const created =
+          (yield* store.existing(org_id, idempotency_key)) ??
+          (yield* store.create({
+            ...{ org_id, key_id, started_by, request_id, idempotency_key, fingerprint },
+            requests: yield* rowsOf(batch.runs, rowCaller),
+            key_budget_id: access?.budget_id ?? null,
+            max_total: batch.max_total ?? null,
+            metadata: storedMetadata(batch.metadata ?? null)
+          }))
         yield* crashPoint("batch.stored")
         if (created._tag === "Full") return yield* tooMany
         if (created._tag === "StorageFull") return yield* Effect.fail(storageFull(created.limit))

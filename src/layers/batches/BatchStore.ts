@@ -84,10 +84,15 @@ const roomRow = oneRowOf({ count: Schema.Int, unstored: Schema.Boolean })
 /** The API keys of which one must have started the batch. Null: the batches of the whole organization. */
 export type Makers = ReadonlyArray<string> | null
 
+/** The Idempotency-Key has a batch already. */
+interface Existing {
+  readonly _tag: "Existing"
+  readonly batch_id: string
+  readonly fingerprint: string
+}
 export type Created =
   | { readonly _tag: "Created"; readonly batch_id: string }
-  /** The Idempotency-Key has a batch already. */
-  | { readonly _tag: "Existing"; readonly batch_id: string; readonly fingerprint: string }
+  | Existing
   /** The organization has too many unfinished batches. */
   | { readonly _tag: "Full" }
   /** `storesNothing` is true of it. */
@@ -103,6 +108,8 @@ export class BatchStore extends Context.Service<
   BatchStore,
   {
     readonly create: (batch: NewBatch) => Effect.Effect<Created>
+    /** The batch of an Idempotency-Key. */
+    readonly existing: (org_id: string, idempotency_key: string | null) => Effect.Effect<Existing | null>
     /** Null for an unknown batch and another organization's. */
     readonly find: (org_id: string, batch_id: string, keys: Makers) => Effect.Effect<BatchRow | null>
     /** Newest first. */
@@ -135,19 +142,22 @@ export class BatchStore extends Context.Service<
         sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, blocked,
         invalid, cancelled, charged, created_at, finished_at`)
 
+      const existing = Effect.fnUntraced(function* (org_id: string, idempotency_key: string | null) {
+        if (idempotency_key === null) return null
+        const [holder] = yield* holderRows(
+          sql`SELECT batch_id, fingerprint FROM batches WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key}`
+        )
+        return holder === undefined ? null : ({ _tag: "Existing", ...holder } satisfies Existing)
+      }, Effect.orDie)
+
       const create: BatchStore["Service"]["create"] = (batch) =>
         Effect.gen(function* () {
           const { org_id, idempotency_key } = batch
           // Locks the organization's row: concurrent requests can't exceed the limit together, nor use one Idempotency-Key twice. Runs are
           // admitted meanwhile: the foreign keys to this row don't wait for this lock.
           yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
-          const [holder] =
-            idempotency_key === null
-              ? []
-              : yield* holderRows(
-                  sql`SELECT batch_id, fingerprint FROM batches WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key}`
-                )
-          if (holder !== undefined) return { _tag: "Existing", ...holder } satisfies Created
+          const before = yield* existing(org_id, idempotency_key)
+          if (before !== null) return before
           const limited = sql`EXISTS (SELECT FROM api_keys k WHERE k.key_id = ${batch.key_id} AND ${sql.literal(isLimitedKey)})`
           const { count, unstored } = yield* roomRow(sql`
             SELECT (SELECT count(*)::int FROM batches b WHERE b.org_id = w.org_id AND b.finished_at IS NULL) AS count,
@@ -221,7 +231,7 @@ export class BatchStore extends Context.Service<
         }).pipe(sql.withTransaction, Effect.orDie)
 
       const retry = retryBlocked(sql)
-      return BatchStore.of({ create, find, list, results, cancel, retry })
+      return BatchStore.of({ create, existing, find, list, results, cancel, retry })
     })
   )
 }

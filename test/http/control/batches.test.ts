@@ -145,6 +145,18 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     expect(items.filter((one: { run_id: string }) => own.has(one.run_id))).toHaveLength(3)
   })
 
+  test("a repeat with its Idempotency-Key joins the batch, also if its rows could not begin any more", async () => {
+    const later = await app.tenant("1.00")
+    const headers = { "idempotency-key": "later" }
+    const first = await create({ runs: people(1, "later") }, headers, later)
+    const allow = { capabilities: ["people.enrich"] }
+    await app.call(await later.session(), "PATCH", `/v1/api-keys/${later.key_id}`, { body: { allow } })
+    expect((await create({ runs: people(1, "later") }, {}, later)).status).toBe(403)
+    const again = await create({ runs: people(1, "later") }, headers, later)
+    expect([again.status, again.body.id]).toEqual([202, first.body.id])
+    expect((await create({ runs: people(2, "later") }, headers, later)).body.error.code).toBe("idempotency_key_reused")
+  })
+
   test("max_total lets only so many rows run, and the rest makes no run", async () => {
     // A row holds 0.0039 and charges 0.003: the third one would hold more than is left.
     const batch = await finished(await create({ runs: people(20, "capped"), max_total: "0.0078" }))
