@@ -13,6 +13,9 @@ export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
 export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
+/** The console's form asks for it as a time, in the zone of the browser. */
+const time = (description: string) => Moment.annotate({ format: "date-time", description })
+
 const graceSecondsMax = 7 * 86_400
 
 const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000), printable).annotate({
@@ -105,8 +108,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
       params,
       payload: Schema.Struct({
-        from: Moment.annotate({ description: "The first time of an event, such as 2026-11-22T10:00:00Z." }),
-        to: optional(Moment.annotate({ description: "Events before this time. Default: now." })),
+        from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
+        to: optional(time("Events before this time. Default: now.")),
         status: optional(
           Schema.Literals(["failed", "all"]).annotate({
             description: "Default: failed, the events that were given up."
