@@ -7,7 +7,7 @@
  * every address is at home here.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Context, Effect, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { tagOf } from "../../schema/accounts/TokenText.ts"
 import { digest } from "./Secrets.ts"
@@ -183,22 +183,23 @@ const directoryOf = (sql: PgClient.PgClient, cell: string) => {
   }
 }
 
+/** The catalog and the workers are asked for every five seconds. */
+const logEveryMillis = 60_000
+
 const reaching = (): Directory["Service"]["reach"] => {
-  let isAway = false
+  let loggedAt = Number.NEGATIVE_INFINITY
   return (work) =>
     work.pipe(
       Effect.timeout(answerWithin),
-      Effect.tap(() => Effect.sync(() => void (isAway = false))),
-      Effect.tapError((error) =>
-        Effect.suspend(() => {
-          const begins = !isAway
-          isAway = true
+      Effect.tapError(
+        Effect.fnUntraced(function* (error) {
+          const now = yield* Clock.currentTimeMillis
+          if (now - loggedAt < logEveryMillis) return
+          loggedAt = now
           const cause = oneLine(Cause.fail(error))
-          return begins
-            ? Effect.logWarning(
-                `The directory of the cells does not answer, so the catalog and the shares of providers' limits stay as this cell has them: ${cause}`
-              )
-            : Effect.void
+          yield* Effect.logWarning(
+            `The directory of the cells does not answer as it must, so the catalog and the shares of providers' limits stay as this cell has them: ${cause}`
+          )
         })
       ),
       Effect.mapError(() => away)
@@ -212,7 +213,7 @@ export class Directory extends Context.Service<
     readonly cells: Omit<ReturnType<typeof directoryOf>, "claim"> | null
     /** The directory's database, for what else the cells share. Null without a directory. */
     readonly sql: PgClient.PgClient | null
-    /** For work that may not wait for the directory. The cause is logged once for each time that it is away. */
+    /** For work that may not wait for the directory. The cause is logged once a minute. */
     readonly reach: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, DirectoryAway, R>
     /** This cell. Empty without cells. */
     readonly cell: string

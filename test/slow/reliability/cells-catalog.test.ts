@@ -238,7 +238,7 @@ describe("the catalog of cells", () => {
     await until(
       "the silence is logged",
       log,
-      (text) => text.includes("The directory of the cells does not answer, so the catalog"),
+      (text) => text.includes("The directory of the cells does not answer as it must, so the catalog"),
       30
     )
     const refused = await reset(cell, "example")
