@@ -30,7 +30,8 @@ const first = (node: Node): unknown => list(node["examples"])[0] ?? node["const"
 
 /** `schemas` are those that a schema refers to; `name` is that of its field. */
 export const exampleOf = (schema: unknown, schemas: Node, name = ""): unknown => {
-  const node = record(schema)
+  // What is said of a checked text stands in the last check.
+  const node = { ...record(list(record(schema)["allOf"]).at(-1)), ...record(schema) }
   const value = first(node)
   if (value !== undefined) return value
   const inner = (one: unknown, field = name) => exampleOf(one, schemas, field)
