@@ -234,6 +234,9 @@ describe("scripts/test.ts", () => {
       ]
     })
     expect(await outcome("--chaos")).toMatchObject({ ran: "chaos/c" })
+    // Two at once, and those that have the machine to themselves.
+    const chaos = ["b", "c", "auth-timing", "patroni"].map((name) => [`test/chaos/${name}.test.ts`, good] as const)
+    expect(lastLine((await suite(Object.fromEntries(chaos), "--chaos")).stdout)).toBe("8 passed, 0 failed")
     expect(await outcome("--security")).toMatchObject({ ran: "security/d" })
     expect([0, 1].flatMap((seed) => chaosDue(["test/chaos/soak.test.ts"], seed))).toEqual([])
     const everyFour = Array.from({ length: 4 }, (_, at) =>

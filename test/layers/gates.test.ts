@@ -1,9 +1,12 @@
 /** Throttles and breakers under a virtual clock. */
 import { describe, expect, test } from "bun:test"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { after, Breakers, healthy } from "../../src/layers/executor/Breakers.ts"
+import { makeConnections } from "../../src/layers/executor/Connection.ts"
+import { ProviderShares } from "../../src/layers/executor/ProviderShares.ts"
 import { makeThrottle } from "../../src/layers/executor/ProviderThrottle.ts"
+import { ProviderAccounts } from "../../src/layers/provideraccounts/ProviderAccounts.ts"
 import { failure } from "../../src/schema/catalog/Provider.ts"
 
 const virtual = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
@@ -100,6 +103,36 @@ describe("a provider throttle", () => {
         yield* Effect.forEach(fibers, Fiber.join)
         expect(started).toEqual([0, 4_000, 8_000])
       })
+    ))
+
+  test("the service's account is shared with all workers, and an organization's own one with those of its cell", () =>
+    virtual(
+      Effect.gen(function* () {
+        const connect = yield* makeConnections(() => new Map())
+        const target = {
+          ...{ slug: "acme", base_url: "https://api.example.com", auth: { kind: "none" as const }, headers: {} },
+          ...{ concurrency: 8, spacingMillis: 0, timeoutMillis: 1_000 }
+        }
+        const calls: Array<number> = []
+        for (const own of [false, true]) {
+          const connection = yield* connect(target, { org_id: "org_1", own })
+          if ("_tag" in connection) return expect.unreachable(connection.detail)
+          const started: Array<number> = []
+          yield* race((start) => connection.throttle.call(Effect.andThen(start, Effect.never)), 9, started)
+          calls.push(started.length)
+        }
+        expect(calls).toEqual([2, 4])
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            Breakers.layer,
+            Layer.mock(ProviderAccounts, {
+              open: () => Effect.succeed({ account_id: "pac_1", api_key: Redacted.make("key"), base_url: null })
+            }),
+            Layer.mock(ProviderShares, { workers: () => 4, workersOfCell: () => 2 })
+          )
+        )
+      )
     ))
 })
 

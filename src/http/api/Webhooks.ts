@@ -14,8 +14,7 @@ const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
 export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
 /** The console's form asks for it as a time, in the zone of the browser. */
-const time = (description: string) =>
-  Moment.annotate({ format: "date-time", examples: ["2026-11-22T10:00:00Z"], description })
+const time = (description: string) => Moment.annotate({ format: "date-time", description })
 
 const graceSecondsMax = 7 * 86_400
 

@@ -33,36 +33,32 @@ export class ProviderShares extends Context.Service<
       let elsewhere = 0
       const workers = () => Math.max(1, ofCell + elsewhere)
       /** Who looks for the reason why a provider is called slowly finds it in the log. */
-      const logged = (change: () => void) =>
+      const become = (own: number, others: number) =>
         Effect.suspend(() => {
           const before = workers()
-          change()
+          ofCell = own
+          elsewhere = others
           return workers() === before
             ? Effect.void
             : Effect.logInfo(`Each worker uses 1/${workers()} of a provider's limits: so many workers are alive`)
         })
-      const countElsewhere = Effect.suspend(() =>
-        cells === null ? Effect.succeed(0) : reach(cells.countWorkers(ofCell))
-      ).pipe(
-        Effect.flatMap((others) =>
-          logged(() => {
-            elsewhere = others
-          })
-        ),
-        // The directory's silence is logged where it is noticed.
-        Effect.ignore,
-        Effect.catchCause(logFailure("Counting the workers of other cells failed; keeping the last number")),
-        Effect.repeat(Schedule.spaced(countEvery))
-      )
+      const countElsewhere =
+        cells === null
+          ? null
+          : Effect.suspend(() => reach(cells.countWorkers(ofCell))).pipe(
+              Effect.flatMap((others) => become(ofCell, others)),
+              // The directory's silence is logged where it is noticed.
+              Effect.ignore,
+              Effect.catchCause(logFailure("Counting the workers of other cells failed; keeping the last number")),
+              Effect.repeat(Schedule.spaced(countEvery))
+            )
       return ProviderShares.of({
         workers,
         workersOfCell: () => Math.max(1, ofCell),
         count: Effect.fnUntraced(function* (alive: number) {
-          const begins = ofCell === 0 && cells !== null
-          yield* logged(() => {
-            ofCell = alive
-          })
-          if (begins) yield* Effect.forkIn(countElsewhere, scope)
+          const begins = ofCell === 0
+          yield* become(alive, elsewhere)
+          if (begins && countElsewhere !== null) yield* Effect.forkIn(countElsewhere, scope)
         })
       })
     })

@@ -1,8 +1,8 @@
 /**
  * Throttles the calls to one provider: concurrency, spacing, and the pauses that the provider asks for.
  *
- * A worker uses its part of the limits (ProviderShares.ts). Calls start in the order in which they arrive. Waiting counts against a call's own deadline, so the queue can't hold a run
- * for ever.
+ * A worker uses its part of the limits (ProviderShares.ts). Calls start in the order in which they arrive. Waiting counts against a call's own
+ * deadline, so the queue can't hold a run for ever.
  */
 import { Clock, Effect, Semaphore } from "effect"
 import { partOf } from "./ProviderShares.ts"

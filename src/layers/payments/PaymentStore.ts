@@ -127,11 +127,11 @@ export class PaymentStore extends Context.Service<
             // Locks the organization's row, so that concurrent requests can't exceed the limit together.
             yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
             const rows = yield* sql`
-            INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
-            SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${firstCheckSeconds})
-            WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
-                                              AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
-            RETURNING 1 AS opened`
+              INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
+              SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${firstCheckSeconds})
+              WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
+                                                AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
+              RETURNING 1 AS opened`
             return rows.length === 1
           },
           sql.withTransaction,

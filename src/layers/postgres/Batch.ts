@@ -70,8 +70,17 @@ export const batch = <I, O, E>(options: BatchOptions<I, O, E>) =>
       })
   }).pipe(Effect.withSpan(`Batch.${options.name}`))
 
-/** The first line of a cause, for logs. */
-export const oneLine = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).split("\n")[0] ?? "unknown"
+const lineOf = (text: string): string => text.split("\n")[0] ?? ""
+const innermost = (error: unknown): unknown =>
+  error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error
+
+/** A cause in one line, for logs. An error of Effect's client says only that a query failed, and holds what PostgreSQL said. */
+export const oneLine = (cause: Cause.Cause<unknown>): string => {
+  const line = lineOf(Cause.pretty(cause))
+  const said = innermost(Cause.squash(cause))
+  const why = said instanceof Error ? lineOf(said.message) : ""
+  return line.includes(why) ? line : `${line}: ${why}`
+}
 
 /** Logs a cause as a warning. The sentence says what failed and what happens next. */
 export const logFailure = (sentence: string) => (cause: Cause.Cause<unknown>) =>

@@ -239,9 +239,9 @@ export class Leases extends Context.Service<
         renew: (worker_id, seconds) =>
           Effect.map(
             renewed.first(sql`
-            UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
-            WHERE worker_id = ${worker_id} AND expires_at > now()
-            RETURNING (SELECT count(*)::int FROM workers WHERE expires_at > now()) AS alive`),
+              UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
+              WHERE worker_id = ${worker_id} AND expires_at > now()
+              RETURNING (SELECT count(*)::int FROM workers WHERE expires_at > now()) AS alive`),
             (row) => row?.alive ?? 0
           ),
         retire: (worker_id) => done(sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`),

@@ -152,6 +152,7 @@ describe("the catalog of cells", () => {
   test("a cell starts and serves while the directory is away, and refuses imports and resets", async () => {
     const lonely = await start("b", "postgres://nobody:nothing@127.0.0.1:9/none", b.app)
     expect(await statusOf(lonely, "example", "/command")).toBe(200)
+    expect(lonely.app.logs.join("\n")).toMatch(/The directory of the cells does not answer as it must.*ECONNREFUSED/)
     for (const refused of [
       await lonely.tab.post("/catalog/imports", { provider: "example", document: openApi("/other") }),
       await reset(lonely, "example")

@@ -19,9 +19,16 @@ let tenants: ReadonlyArray<Tenant>
 const inDirectory = async (statement: string) => {
   const client = new Client({ connectionString: directory })
   await client.connect()
-  await client.query(statement)
+  const { rows } = await client.query(statement)
   await client.end()
+  return rows
 }
+/** A statement that fails is one, and nothing else of these cells is. */
+const rollbacks = async () =>
+  Number(
+    (await inDirectory("SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()"))[0]
+      ?.xact_rollback
+  )
 const uses = (app: App, part: string) =>
   until(
     `a worker uses ${part} of the limits`,
@@ -57,6 +64,10 @@ afterAll(async () => {
 
 test("each of two cells calls a provider half as often at once, and one alone as often as its account takes", async () => {
   for (const app of apps) await uses(app, "1/2")
+  // While the directory fails, each goes on with the last number.
+  const before = await rollbacks()
+  await inDirectory("ALTER TABLE rungate_directory.workers RENAME TO away")
+  await until("both have failed to count", rollbacks, (now) => now >= before + 3, 40)
   let calls = 0
   const never = () => {
     calls += 1
@@ -80,6 +91,8 @@ test("each of two cells calls a provider half as often at once, and one alone as
     () => calls,
     (now) => now === callsAtOnce
   )
+
+  await inDirectory("ALTER TABLE rungate_directory.away RENAME TO workers")
 
   const [a] = apps
   if (a === undefined) return expect.unreachable("two cells have started")

@@ -5,8 +5,9 @@ import { Time } from "../../../parts/Values.tsx"
 import { RemoveFactors } from "../../members/MemberActions.tsx"
 import { Ask, paymentCells, TablePanel } from "../parts.tsx"
 
+type Detail = AnswerOf<"operatorOrganizations", "get">
 interface Of {
-  readonly detail: AnswerOf<"operatorOrganizations", "get">
+  readonly detail: Detail
 }
 
 export const OpenRuns = ({ detail }: Of) => (
@@ -63,10 +64,7 @@ export const People = ({ detail }: Of) => (
   />
 )
 
-type Detail = AnswerOf<"operatorOrganizations", "get">
-type Key = Detail["keys"][number]
-
-const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonly apiKey: Key }) => (
+const Revoke = ({ detail: { name }, apiKey }: Of & { readonly apiKey: Detail["keys"][number] }) => (
   <Ask
     send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
     says="The key is revoked."
@@ -82,7 +80,7 @@ const Revoke = ({ detail: { name }, apiKey }: { readonly detail: Detail; readonl
   </Ask>
 )
 
-export const Keys = ({ detail }: { readonly detail: Detail }) => (
+export const Keys = ({ detail }: Of) => (
   <TablePanel
     title="API keys"
     label="API keys"
