@@ -29,7 +29,9 @@ export class SignInAddresses extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return SignInAddresses.of({
         isKnown: Effect.fnUntraced(function* (email, address) {
-          const user = yield* users.first(sql`SELECT user_id FROM users WHERE lower(email) = lower(${email})`)
+          // Strangers may have signed up with an address that somebody else has verified.
+          const user = yield* users.first(sql`
+            SELECT user_id FROM users WHERE lower(email) = lower(${email}) ORDER BY pending, user_id DESC LIMIT 1`)
           if (user === null) return false
           return yield* hasRows(sql`
             SELECT 1 AS existing FROM sign_in_addresses

@@ -17,6 +17,7 @@ import {
   verify,
   withApp
 } from "../../kit/app.ts"
+import { letter, smtpMailbox, tokenIn } from "../../kit/mailbox.ts"
 import { startRedis } from "../../kit/redis.ts"
 
 const password = "correct horse battery"
@@ -226,6 +227,37 @@ describe("sign-in", () => {
     }
     expect(found.filter((status) => status === 429).length).toBeGreaterThan(0)
     expect(found.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => 400))
+  })
+})
+
+describe("sign-in to an address with which a stranger signed up too", () => {
+  test("is slowed for the stranger, and not for who has verified the address", async () => {
+    const mailbox = await smtpMailbox()
+    const settings = { RUNGATE_EMAIL_VERIFICATION: "on", RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1" }
+    const app = await startApp({ settings: { ...settings, ...mailbox.settings } })
+    try {
+      const email = "ada@example.com"
+      const post = (from: string, path: string, body: object) =>
+        app.call(null, "POST", `/v1/auth/${path}`, { body, headers: { "x-forwarded-for": from } })
+      const signIn = async (from: string, given: string) =>
+        (await post(from, "sign-in", { email, password: given })).status
+      const [stranger, ada] = ["203.0.113.66", "203.0.113.2"]
+      await post(stranger, "sign-up", { email, password: "the stranger's own", organization: "S" })
+      await post(ada, "sign-up", { email, password, organization: "Ada" })
+      await post(ada, "verify-email", { token: tokenIn(await letter(mailbox, app, email, 2)) })
+      expect([await signIn(stranger, "the stranger's own"), await signIn(ada, password)]).toEqual([200, 200])
+      // A third of a second for each of sixty comparisons would be most of what this file takes.
+      const hashes = [password, "the stranger's own"].map((one) =>
+        Bun.password.hashSync(one, { algorithm: "bcrypt", cost: 4 })
+      )
+      await app.sql("UPDATE users SET password_hash = CASE WHEN pending THEN $2 ELSE $1 END", hashes)
+      for (const from of [11, 12, 13]) await times(10, () => signIn(`203.0.113.${from}`, "wrong password"))
+      for (let n = 0; n < 3; n += 1) expect(await signIn(ada, password)).toBe(200)
+      expect((await times(3, () => signIn(stranger, "wrong password"))).sort()).toEqual([401, 429, 429])
+    } finally {
+      await app.stop()
+      await mailbox.stop()
+    }
   })
 })
 
