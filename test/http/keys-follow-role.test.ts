@@ -1,6 +1,7 @@
 /** What a demoted or removed member created loses the rights that the member lost: API keys, connections of agents, allowances. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type Reply, verify, withApp } from "../kit/app.ts"
+import { Client as Postgres } from "pg"
+import { type Reply, until, verify, withApp } from "../kit/app.ts"
 import { preparedSchema } from "../kit/postgres.ts"
 import { codeIn, asked, connect, decided, posted, transportOf, type Kept } from "./oauth/agent.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -284,6 +285,36 @@ describe("the database", () => {
       expect(changed.status).toBe(200)
       const left = "SELECT key_id FROM api_keys WHERE created_by = $1 AND revoked_at IS NULL AND allow IS NULL"
       expect(await app.sql(left, [eve.id])).toEqual([])
+    }
+  })
+})
+
+describe("an invitation on its way while its sender loses the right to send it", () => {
+  test.each([
+    ["is removed", remove],
+    ["is demoted", (owner: Person, eve: Person) => setRole(owner, eve, "member")]
+  ] as const)("ends when the sender %s", async (_name, change) => {
+    const owner = await organization()
+    const eve = await join(owner, "admin")
+    const other = new Postgres({ connectionString: app.databaseUrl })
+    await other.connect()
+    try {
+      // Whoever changes the organization holds this lock, so the invitation waits after its sender's role was checked.
+      await other.query("BEGIN")
+      await other.query("SELECT 1 FROM orgs WHERE org_id = $1 FOR NO KEY UPDATE", [owner.org_id])
+      const email = `friend.${(count += 1)}@example.com`
+      const inviting = call(eve.token, "POST", "/v1/invitations", { email, role: "admin" })
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+      const waits = () => app.sql(waiting)
+      await until("the invitation waits", waits, ({ length }) => length > 0)
+      const changing = change(owner, eve)
+      await Promise.race([changing, until("the change waits too", waits, ({ length }) => length > 1)])
+      await other.query("COMMIT")
+      await Promise.all([inviting, changing])
+      const { body } = await call(owner.token, "GET", "/v1/invitations")
+      expect(body.items).toEqual([])
+    } finally {
+      await other.end()
     }
   })
 })

@@ -17,7 +17,7 @@ import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { hasRows, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { Invitation } from "../../schema/nouns/Member.ts"
-import { type Role, roles } from "../../schema/accounts/Role.ts"
+import { allows, inviterOf, type Role, roles } from "../../schema/accounts/Role.ts"
 
 const { status: _status, ...invitation } = Invitation.fields
 export const InvitationRow = Schema.Struct(invitation)
@@ -39,6 +39,10 @@ export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyM
 export class TooManyInvitations extends Schema.TaggedError<TooManyInvitations>()("TooManyInvitations", {
   limit: Schema.Literals(["open", "hour"])
 }) {}
+/** The sender may not invite to this role. `has`: the sender's role. Null if the sender is no member any more. */
+export class MayNotInvite extends Schema.TaggedError<MayNotInvite>()("MayNotInvite", {
+  has: Schema.NullOr(Schema.Literals(roles))
+}) {}
 /** The token is unknown, used, expired or withdrawn. One error for all, so that it reveals nothing about tokens. */
 export class NotInvited extends Schema.TaggedError<NotInvited>()("NotInvited", {}) {}
 /** The address has an account, and the password is not its password. */
@@ -52,6 +56,7 @@ export const invitationsMax = 100
 export const invitationsPerHour = 50
 
 const accountRows = rowsOf({ user_id: Schema.String, password_hash: Schema.String })
+const senderRows = rowsOf({ role: Schema.Literals(roles) })
 const countsRow = oneRowOf({ open: Schema.BigInt, recent: Schema.BigInt, member: Schema.Boolean })
 
 export interface NewMemberInvitation {
@@ -81,7 +86,7 @@ export class MemberInvitations extends Context.Service<
       invitation: NewMemberInvitation
     ) => Effect.Effect<
       { readonly row: InvitationRow; readonly token: Redacted.Redacted | null },
-      AlreadyMember | TooManyInvitations
+      MayNotInvite | AlreadyMember | TooManyInvitations
     >
     /** Invitations that were neither accepted nor withdrawn, newest first. */
     readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<InvitationRow>>
@@ -180,6 +185,11 @@ export class MemberInvitations extends Context.Service<
           const token = mailed ? null : newLinkToken(cell, "join", org_id)
           const invitation_id = newId("inv")
           const work = Effect.gen(function* () {
+            // A change of the sender's role waits for the commit, so that it then finds the invitation. It locks the member first, too.
+            const [sender] = yield* senderRows(sql`
+              SELECT role FROM members WHERE org_id = ${org_id} AND user_id = ${invited_by} FOR SHARE`)
+            if (sender === undefined || !allows(sender.role, inviterOf(role)))
+              return yield* new MayNotInvite({ has: sender?.role ?? null })
             // Locks the organization's row, so that concurrent requests can't exceed the limits together.
             yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
             const refused = yield* refusal(org_id, email)

@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Role, roles } from "../../schema/accounts/Role.ts"
+import { allows, inviterOf, type Role, roles } from "../../schema/accounts/Role.ts"
 import { digest, newToken } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { rowsOf, storedAs } from "../postgres/Rows.ts"
@@ -90,7 +90,7 @@ export class Members extends Context.Service<
         return row ?? null
       })
 
-      /** An invitation must not outlive the right to send it. A member sends invitations for roles up to their own. */
+      /** An invitation must not outlive the right to send it. One that is on its way waits, or is waited for (MemberInvitations.ts). */
       const withdraw = (org_id: string, user_id: string, may: ReadonlyArray<Role>) => sql`
         UPDATE member_invitations SET withdrawn_at = now(), send_at = NULL
         WHERE org_id = ${org_id} AND invited_by = ${user_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
@@ -140,8 +140,7 @@ export class Members extends Context.Service<
               const keys = before === role ? [] : yield* followed(org_id, user_id, role)
               yield* sql`
                 UPDATE members SET role = ${role} WHERE org_id = ${org_id} AND user_id = ${user_id} AND role <> ${role}`
-              const mayInvite =
-                role === "owner" ? roles : role === "admin" ? roles.filter((one) => one !== "owner") : []
+              const mayInvite = roles.filter((one) => allows(role, inviterOf(one)))
               yield* withdraw(org_id, user_id, mayInvite)
               const row = yield* find(org_id, user_id)
               return row === null ? null : { ...row, keys }

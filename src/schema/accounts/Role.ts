@@ -9,3 +9,6 @@ export type Role = (typeof roles)[number]
 
 /** Whether a member with the role `has` may do what needs the role `needed`. */
 export const allows = (has: Role, needed: Role): boolean => roles.indexOf(has) >= roles.indexOf(needed)
+
+/** The role that a person needs to invite somebody to the role `invited`. */
+export const inviterOf = (invited: Role): Role => (invited === "owner" ? "owner" : "admin")

@@ -10,7 +10,7 @@ import {
 } from "../../../layers/members/MemberInvitations.ts"
 import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
 import { joinPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
-import { allows } from "../../../schema/accounts/Role.ts"
+import { inviterOf } from "../../../schema/accounts/Role.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -22,6 +22,7 @@ import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { unknownSession } from "../../middleware/CallerChecks.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { makeAccept, notInvited } from "../../pages/AcceptInvitation.ts"
 import { shownSession } from "./shownSession.ts"
@@ -69,13 +70,17 @@ export const InvitationsHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload: { email, role: invited } }) {
-        const { org_id, user_id, role } = yield* CurrentCaller
-        if (role !== null && !allows(role, invited))
-          return yield* Effect.fail(needsRole(invited, role, "Nobody can invite to a role above their own."))
+        const { org_id, user_id } = yield* CurrentCaller
         const { row, token } = yield* asCaller(
           invitations.invite({ org_id, email, role: invited, invited_by: user_id ?? "", mailed: mailed() })
         ).pipe(
           Effect.catchTags({
+            MayNotInvite: ({ has }) =>
+              Effect.fail(
+                has === null
+                  ? unknownSession
+                  : needsRole(inviterOf(invited), has, "Nobody can invite to a role above their own.")
+              ),
             AlreadyMember: () => alreadyMember,
             TooManyInvitations: ({ limit }) => Effect.fail(tooMany[limit])
           })
