@@ -133,7 +133,7 @@ export const OpenIdPages = Layer.unwrap(
       if (settings.openId === null) return yield* Effect.fail(off)
       const binding = randomText(43)
       const callback = `${yield* issuerOf(settings)}${openIdCallbackPath}`
-      const next = localAddress(new URLSearchParams(url.split("?")[1] ?? "").get("next")?.slice(0, 2_000))
+      const next = localAddress(new URLSearchParams(url.split("?")[1] ?? "").get("next") ?? undefined)
       const factors = next === operatorPage ? settings.openId.operatorFactors : []
       const acr = factors.flatMap(({ claim, value }) => (claim === "acr" ? [value] : []))
       const place = settings.cell === null ? "" : `${settings.cell}_`

@@ -28,6 +28,15 @@ export const roleOf = (claims: Claims, rules: ReadonlyArray<ClaimValue & { reado
 
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase()
 
-/** A local address to return to after signing in. Anything else, such as `//other.example`, is the start page. */
-export const localAddress = (text: string | undefined): string =>
-  text !== undefined && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text) ? text : "/"
+/** Browsers keep no cookie above 4,096 bytes, and it has more than the address. */
+const addressBytesMax = 3_900
+
+/**
+ * A local address to return to after signing in, in ASCII, because it becomes a header. Anything else, such as `//other.example`, and what no
+ * cookie can keep, is the start page.
+ */
+export const localAddress = (text: string | undefined): string => {
+  if (text === undefined || !/^\/(?![/\\])[^\\\p{Cc}\p{Cs}]*$/u.test(text)) return "/"
+  const address = text.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+  return encodeURIComponent(address).length > addressBytesMax ? "/" : address
+}

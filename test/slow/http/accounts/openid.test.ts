@@ -150,6 +150,25 @@ describe("an operator who needs a second factor", () => {
   })
 })
 
+describe("the address to return to", () => {
+  const long = "a".repeat(1_998)
+  test.each([
+    [
+      "of other letters than ASCII's is sent as a header can have it",
+      "/history?q=名 é\u{1f600}",
+      "/history?q=%E5%90%8D%20%C3%A9%F0%9F%98%80"
+    ],
+    ["that is encoded already stays", "/history?q=%E5%90%8D&a=%2F", "/history?q=%E5%90%8D&a=%2F"],
+    ["of two thousand characters comes back whole", `/usage?${long}\u{1f600}`, `/usage?${long}%F0%9F%98%80`],
+    ["that fills no cookie by its letters, but by their codes, is the start page", `/${"\u{1f600}".repeat(900)}`, "/"],
+    ["that no cookie can keep is the start page", `/usage?${"a".repeat(4_000)}`, "/"]
+  ])("%s", async (_name, next, address) => {
+    const email = fresh("lena")
+    const { status, location, mine } = await signIn(verified(email), app, next)
+    expect([status, location, mine?.user.email]).toEqual([303, address, email])
+  })
+})
+
 describe("who does not", () => {
   test("an address that the provider has not verified signs nobody in, links nothing and joins nothing", async () => {
     await openAcme()
