@@ -173,16 +173,21 @@ export class Connections extends Context.Service<
           function* (consent) {
             const { org_id, user_id, client_id, client_name, redirect_uri, challenge, scope, budget } = consent
             yield* sql`DELETE FROM oauth_codes WHERE org_id = ${org_id} AND expires_at < now()`
-            const { count } = yield* countRow(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
-            if (count >= codesMax) return yield* Effect.fail(new TooManyCodes())
             // A connection that ended long ago: its old tokens then are as unknown as they are refused.
             yield* sql`
               DELETE FROM oauth_grants WHERE org_id = ${org_id} AND least(ended_at, expires_at) < now() - make_interval(days => ${forgetDays})`
             const code = newToken(cell, "code", org_id)
-            yield* sql`
-              INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)
-              VALUES (${digest(code)}, ${org_id}, ${user_id}, ${digest(client_id)}, ${client_name}, ${redirect_uri}, ${challenge}, ${scope},
-                      ${budget?.limit ?? null}, ${budget?.period ?? null}, now() + make_interval(secs => ${codeSeconds}))`
+            const insertion = Effect.gen(function* () {
+              // So that concurrent requests can't exceed the limit together. A change of a member locks codes and then the organization's row.
+              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`codes of ${org_id}`}, 0))`
+              const { count } = yield* countRow(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
+              if (count >= codesMax) return yield* Effect.fail(new TooManyCodes())
+              yield* sql`
+                INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)
+                VALUES (${digest(code)}, ${org_id}, ${user_id}, ${digest(client_id)}, ${client_name}, ${redirect_uri}, ${challenge}, ${scope},
+                        ${budget?.limit ?? null}, ${budget?.period ?? null}, now() + make_interval(secs => ${codeSeconds}))`
+            })
+            yield* sql.withTransaction(insertion)
             return Redacted.make(code)
           },
           Effect.catchTag("SqlError", Effect.die)

@@ -90,6 +90,18 @@ describe("a flood", () => {
     const [left] = await app.sql("SELECT count(*)::int AS many FROM oauth_codes WHERE org_id = $1", [other.org_id])
     expect(left?.["many"]).toBe(1)
   })
+  test("of consents at once keeps that limit too", async () => {
+    const other = await app.tenant()
+    const theirs = await other.session()
+    await app.sql(
+      `INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, expires_at)
+       SELECT sha256(('at once ' || n)::bytea), $1, user_id, sha256('c'), 'c', 'https://c.example', repeat('a', 43), 'run', now() + interval '1 minute'
+       FROM generate_series(1, 97) n, (SELECT user_id FROM members WHERE org_id = $1 LIMIT 1) m`,
+      [other.org_id]
+    )
+    const all = await Promise.all(Array.from({ length: 20 }, () => decided(app, theirs, request)))
+    expect(all.filter(({ status }) => status === 200).length).toBe(3)
+  })
 })
 
 describe("a code", () => {
