@@ -1,7 +1,7 @@
 /** Scopes of keys as pure decisions: what a role stores, what an allowance inherits, and whose runs a key sees. */
 import { describe, expect, test } from "bun:test"
 import { childScope } from "../../src/schema/accounts/ChildScope.ts"
-import { isUnrestricted, scopeFor, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
+import { isUnrestricted, pinnedLabels, scopeFor, seesRunsOf } from "../../src/schema/accounts/KeyAccess.ts"
 import { dollars, zero } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, leftIn } from "../../src/schema/wallet/KeyBudget.ts"
 import { freeExceeded } from "../../src/schema/wallet/FreeStorage.ts"
@@ -18,6 +18,25 @@ describe("the scope that a role stores", () => {
       expect(isUnrestricted(allow)).toBe(false)
       expect(scopeFor("member", allow)).toEqual(allow)
     }
+  })
+})
+
+describe("the labels that a key gives its runs", () => {
+  // Every object has members of these names, which nobody has sent.
+  test.each(["customer", "constructor", "toString"])("%s is refused only where a request has another value", (name) => {
+    const labels = { [name]: "acme" }
+    for (const sent of [null, {}, { campaign: "spring" }, labels])
+      expect(pinnedLabels({ labels }, sent)).toEqual({ metadata: { ...sent, ...labels } })
+    expect(pinnedLabels({ labels }, { [name]: "other" })).toEqual({
+      refusal: expect.stringContaining(`metadata.${name}`)
+    })
+    for (const sent of [{}, { campaign: "spring" }, labels])
+      expect(childScope({ labels: sent }, { labels }, false)).toMatchObject({
+        allow: { labels: { ...sent, ...labels } }
+      })
+    expect(childScope({ labels: { [name]: "other" } }, { labels }, false)).toMatchObject({
+      wider: { path: `allow.labels.${name}` }
+    })
   })
 })
 

@@ -5,7 +5,7 @@
  */
 import { defined } from "../defined.ts"
 import { usd } from "../money/Money.ts"
-import type { Allow } from "./KeyAccess.ts"
+import { type Allow, otherLabel } from "./KeyAccess.ts"
 
 /** The field of a request that asks for more than the parent has. */
 export interface Wider {
@@ -55,11 +55,10 @@ export const childScope = (
     return wider("mint", "must be false: this API key can't give allowances itself")
   if (parentScope.read === "own" && requested.read === "organization")
     return wider("read", 'must be "own": this API key reads its own runs only')
-  const label = Object.entries(parentScope.labels ?? {}).find(
-    ([name, value]) => requested.labels?.[name] !== undefined && requested.labels[name] !== value
-  )
-  if (label !== undefined) return wider(`labels.${label[0]}`, `must be "${label[1]}", as for this API key itself`)
-  const labels = { ...requested.labels, ...parentScope.labels }
+  const pinned = parentScope.labels ?? {}
+  const label = otherLabel(pinned, requested.labels ?? {})
+  if (label !== null) return wider(`labels.${label}`, `must be "${pinned[label]}", as for this API key itself`)
+  const labels = { ...requested.labels, ...pinned }
   const capabilities = requested.capabilities ?? parentScope.capabilities
   // A list of its own closes raw endpoints, as for every key.
   const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(parentScope) : undefined)

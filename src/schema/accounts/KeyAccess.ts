@@ -106,9 +106,9 @@ export const scopeRefusal = (
   return null
 }
 
-/** The label of a key's runs for which the request has another value. Null if there is none. */
-const otherLabel = (labels: Labels, metadata: Labels | null): string | null =>
-  Object.keys(labels).find((name) => metadata?.[name] !== undefined && metadata[name] !== labels[name]) ?? null
+/** The label of a key for which a request has another value. Null if there is none. */
+export const otherLabel = (labels: Labels, requested: Labels): string | null =>
+  Object.keys(labels).find((name) => Object.hasOwn(requested, name) && requested[name] !== labels[name]) ?? null
 
 /** A run's labels with those that its key gives every run, or why the scope forbids them. */
 export const pinnedLabels = (
@@ -117,7 +117,7 @@ export const pinnedLabels = (
 ): { readonly metadata: Labels | null } | { readonly refusal: string } => {
   const labels = allow?.labels
   if (labels === undefined) return { metadata }
-  const name = otherLabel(labels, metadata)
+  const name = otherLabel(labels, metadata ?? {})
   return name === null
     ? { metadata: { ...metadata, ...labels } }
     : {
