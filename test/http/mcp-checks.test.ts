@@ -83,6 +83,26 @@ describe("the endpoint", () => {
     expect(await charges()).toBe(before)
   })
 
+  test.each([".", ".."])("asks for %s as an id, and never for another address", async (id) => {
+    const tries: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
+      ["get_run", { run_id: id }],
+      ["cancel_run", { run_id: id }],
+      ["run_batch", { batch_id: id }],
+      ["allowances", { action: "revoke", allowance_id: id }]
+    ]
+    for (const [name, given] of tries) {
+      const { result }: Json = await (await post(calling(name, given))).json()
+      expect([name, result.isError, result.structuredContent.error.message]).toEqual([
+        name,
+        true,
+        expect.stringContaining(`"(${id})"`)
+      ])
+    }
+    const uri = `rungate://runs/${id}`
+    const read: Json = await (await post({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri } })).json()
+    expect([read.result, read.error?.message]).toEqual([undefined, expect.stringContaining(`"(${id})"`)])
+  })
+
   test("keeps no session: nothing to listen to, to end or to steal; any process answers any request", async () => {
     const greeted = await post(hello)
     // A name for the host's calls that nothing is stored under.

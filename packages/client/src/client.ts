@@ -6,7 +6,7 @@
 import { RungateError } from "./errors.ts"
 import { type EventOptions, followEvents } from "./events.ts"
 import { pagesOf, type Page } from "./pages.ts"
-import { checked, type ConnectOptions, type Outgoing, type RequestOptions, send } from "./transport.ts"
+import { checked, type ConnectOptions, type Outgoing, type RequestOptions, segment, send } from "./transport.ts"
 
 /**
  * Flags: `body` and `query` are arguments, a text in place of a `csv` body is CSV, `key` takes an Idempotency-Key, `read` changes nothing though it
@@ -32,13 +32,6 @@ const queryText = (query: Query): string => {
   for (const [name, value] of Object.entries(query)) add(name, value)
   const text = search.toString()
   return text === "" ? "" : `?${text}`
-}
-
-/** One segment of a path. An address would lose `..`, and the request would be another one. */
-const segment = (name: string, value: unknown): string => {
-  if (typeof value !== "string" || value === "" || value === "." || value === "..")
-    throw new TypeError(`${name} must be an id. It is ${JSON.stringify(value) ?? "missing"}.`)
-  return encodeURIComponent(value)
 }
 
 const jsonOf = (text: string): unknown => {

@@ -5,7 +5,15 @@
  * repetition can't change ends the stream with an error. So does a first connection that fails.
  */
 import { RungateError, refusal } from "./errors.ts"
-import { addressOf, type ConnectOptions, connectionError, headersOf, pause, pauseSecondsMax } from "./transport.ts"
+import {
+  addressOf,
+  type ConnectOptions,
+  connectionError,
+  headersOf,
+  pause,
+  pauseSecondsMax,
+  segment
+} from "./transport.ts"
 
 export interface EventOptions {
   /** Only events of this run, from its beginning. The stream ends with the run. */
@@ -72,7 +80,7 @@ export async function* followEvents<E extends { readonly type: string }>(
   options: EventOptions
 ): AsyncGenerator<E & { readonly id: string }, void, undefined> {
   const { run_id, types, signal } = options
-  const path = run_id === undefined ? "/v1/events" : `/v1/runs/${encodeURIComponent(run_id)}/events`
+  const path = run_id === undefined ? "/v1/events" : `/v1/runs/${segment("run_id", run_id)}/events`
   const address = addressOf(to, types === undefined ? path : `${path}?types=${encodeURIComponent(types.join(","))}`)
   let last = options.after
   let connected = false

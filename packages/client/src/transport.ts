@@ -59,6 +59,13 @@ export const headersOf = ({ key }: ConnectOptions, accept: string): Record<strin
 export const addressOf = ({ url }: ConnectOptions, path: string): string =>
   `${url.replace(/([^/:])(\/+v1)?\/*$/, "$1")}${path}`
 
+/** One segment of a path. An address would lose `..`, and the request would be another one. */
+export const segment = (name: string, value: unknown): string => {
+  if (typeof value !== "string" || value === "" || value === "." || value === "..")
+    throw new TypeError(`${name} must be an id. It is ${JSON.stringify(value) ?? "missing"}.`)
+  return encodeURIComponent(value)
+}
+
 /** Refuses an address that no request could reach, such as that of an environment variable that is not set. */
 export const checked = (to: ConnectOptions): ConnectOptions => {
   if (/^https?:\/\/./.test(to.url)) return to

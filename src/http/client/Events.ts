@@ -8,6 +8,7 @@ import { Effect, Schedule, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import type { EventKind } from "../../schema/events/Event.ts"
+import { segmentOf } from "../../schema/Ids.ts"
 import { Event } from "../../schema/nouns/Event.ts"
 import { plainTransport, type Target } from "./Transport.ts"
 
@@ -49,7 +50,7 @@ export const followEvents = <E>(
   watch: ConnectionWatch = unwatched
 ): Stream.Stream<ReceivedEvent, E | HttpClientError.HttpClientError, HttpClient.HttpClient> =>
   Stream.suspend(() => {
-    const path = options.run_id === undefined ? "/v1/events" : `/v1/runs/${encodeURIComponent(options.run_id)}/events`
+    const path = options.run_id === undefined ? "/v1/events" : `/v1/runs/${segmentOf(options.run_id)}/events`
     const types = options.types === undefined ? "" : `?types=${options.types.join(",")}`
     let last = options.after
     let connected = false

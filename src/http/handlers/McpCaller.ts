@@ -5,6 +5,7 @@
  * Keys, limits, the spend guard, admission and errors are those of the API. No state is kept between calls.
  */
 import { Context, Effect } from "effect"
+import { segmentOf } from "../../schema/Ids.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { person } from "../mcp/Answers.ts"
 import { NoAnswer, Service, type ServiceShape } from "../mcp/Service.ts"
@@ -68,7 +69,7 @@ export const callerFor = (api: Handler, url: string) => {
       send,
       // No proxy is in between, so one request may wait for the maximum time.
       waitFor: (run_id, seconds) =>
-        send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${Math.min(seconds, waitSecondsMax)}`),
+        send("GET", `/v1/runs/${segmentOf(run_id)}?wait=${Math.min(seconds, waitSecondsMax)}`),
       onCancelled: () => Effect.void,
       hints,
       // /mcp refuses requests without a key.

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Schema } from "effect"
 import { Allowance, NewAllowance } from "../api/accounts/Allowances.ts"
+import { segmentOf } from "../../schema/Ids.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"
 import { answered, refusal, refusalIn, unanswered } from "./Answers.ts"
@@ -91,5 +92,5 @@ export const allowancesTool = (given: Given) => {
   if (action === "list") return list(cursor)
   return allowance_id === undefined
     ? missing("revoke", "allowance_id")
-    : reply("DELETE", `${path}/${encodeURIComponent(allowance_id)}`)
+    : reply("DELETE", `${path}/${segmentOf(allowance_id)}`)
 }

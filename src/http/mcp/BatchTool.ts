@@ -4,6 +4,7 @@
  * The Idempotency-Key is a digest of the arguments, so a repeated call joins the same batch and pays nothing twice.
  */
 import { Clock, Effect, Option, Schema } from "effect"
+import { segmentOf } from "../../schema/Ids.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
@@ -161,7 +162,7 @@ const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
 const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   const { cancel = false, retry_blocked = false, max_total, results_after = 0, wait_seconds = 0 } = given
   const { send } = yield* Service
-  const path = `/v1/batches/${encodeURIComponent(batch_id)}`
+  const path = `/v1/batches/${segmentOf(batch_id)}`
   if (cancel) {
     const { refused } = yield* batchOrRefusal(send("POST", `${path}/cancel`))
     if (refused !== null) return refused

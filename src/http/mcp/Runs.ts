@@ -4,6 +4,7 @@
  * Starting a run is separate: http/cli/mcp/run.ts uses a journal, statelessRun.ts only the Idempotency-Key of the API.
  */
 import { Effect, Fiber, Ref } from "effect"
+import { segmentOf } from "../../schema/Ids.ts"
 import { bodyOf, memberText } from "../../schema/json/JsonText.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { isFinal } from "../../schema/runs/Run.ts"
@@ -148,7 +149,7 @@ export const getRunTool = Effect.fnUntraced(function* (given: {
 
 export const cancelRunTool = Effect.fnUntraced(function* ({ run_id }: { readonly run_id: string }) {
   const { send, onCancelled } = yield* Service
-  return yield* send("POST", `/v1/runs/${encodeURIComponent(run_id)}/cancel`).pipe(
+  return yield* send("POST", `/v1/runs/${segmentOf(run_id)}/cancel`).pipe(
     Effect.flatMap((answer) =>
       Effect.flatMap(refusalIn("cancel_run", answer), (refused) =>
         refused === null

@@ -5,6 +5,7 @@
  * cancel_run.
  */
 import { Effect, Option, Schema } from "effect"
+import { segmentOf } from "../../schema/Ids.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { allowances, allowancesTool } from "./AllowanceTool.ts"
@@ -131,8 +132,7 @@ const slugs = Effect.gen(function* () {
 })
 
 /** The run with its full result. */
-const wholeRun = (run_id: string) =>
-  reply("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`), resourceCharsMax)
+const wholeRun = (run_id: string) => reply("get_run", send("GET", `/v1/runs/${segmentOf(run_id)}`), resourceCharsMax)
 
 export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
   {

@@ -130,6 +130,13 @@ test("what needs a confirmation asks before it is sent, with the fields in the q
   expect(sent).toEqual([])
 })
 
+test("an id of dots stays an id in the address", () => {
+  for (const thing_id of [".", ".."]) {
+    const { path } = requestOf(operation, { params: { thing_id } })
+    expect(new URL(path, "http://service.example").pathname).toBe(`/v1/things/(${thing_id})/paint`)
+  }
+})
+
 test("a query that is null or absent is not in the path", () => {
   const { path } = requestOf(operation, { params: { thing_id: "x" }, query: { dry: null, other: undefined, n: 0 } })
   expect(path).toBe("/v1/things/x/paint?n=0")

@@ -190,6 +190,8 @@ describe("connect", () => {
   test("ids can't change the address", async () => {
     const rungate = connected()
     for (const id of ["..", ".", ""]) expect(() => rungate.runs.get(id)).toThrow("run_id must be an id")
+    for (const run_id of [".", "..", ""])
+      await expect(rungate.events({ run_id }).next()).rejects.toThrow("run_id must be an id")
     for (const id of ["../wallet", "a?wait=1#b"]) {
       const { code, message } = await rejected(rungate.runs.get(id))
       expect([code, message]).toEqual(["invalid_request", expect.stringContaining(`"${id}"`)])

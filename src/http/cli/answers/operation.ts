@@ -7,6 +7,7 @@
 import { type Context, Effect, type Schema, SchemaAST } from "effect"
 import { Argument, Flag, type Param } from "effect/cli"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { segmentOf } from "../../../schema/Ids.ts"
 import { amount, boolean, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -43,7 +44,7 @@ export type RequestOf<E extends Operation> = PartOf<"params", E["~Params"]> &
 /** Method, path and body of a request. */
 export const requestOf = (operation: Operation, { params, query, payload }: Parts) => {
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(String(Reflect.get(params ?? {}, name)))
+    segmentOf(String(Reflect.get(params ?? {}, name)))
   )
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {}))
