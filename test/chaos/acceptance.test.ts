@@ -28,7 +28,7 @@ test.each(points)(
       input: { first_name: "Hit", last_name: key, company_domain: "example.com" },
       accept: { fields: ["email"], agree: 2 }
     })
-    const keys = await askWhileOneDies({ world, survivor, point, roundsMax: 40, bodyOf })
+    const keys = await askWhileOneDies({ world, survivor, point, bodyOf })
     const rows = await world.query<{ key: string; status: string; hold: number; charged: number; answers: number }>(
       `SELECT idempotency_key AS key, status, hold::int, coalesce(charged, 0)::int AS charged,
               (SELECT count(*)::int FROM json_array_elements(attempts) AS one WHERE one.value ->> 'outcome' = 'succeeded') AS answers

@@ -6,6 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { sampled } from "../kit/input-samples.ts"
+import { askUntilDeath } from "./dying.ts"
 import { type Service, until } from "./processes.ts"
 import { type Asked, backends, leaseSeconds, report, World } from "./world.ts"
 
@@ -27,7 +28,6 @@ const points = [
 
 /** Few, and each waits for its run: lanes are idle now and then, so both processes get turns. */
 const clients = 3
-const runsMax = 400
 
 describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
   let world: World
@@ -53,19 +53,13 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
       })
       const next = () =>
         runs.length % 3 === 0 ? world.find("Hit") : runs.length % 3 === 1 ? world.find("Miss") : world.send("Hit")
-      const client = async () => {
-        while (doomed.alive() && runs.length < runsMax) {
-          const asked = next()
-          runs.push(asked)
-          const cancelled = runs.length % 7 === 0
-          const told = await world.submit(doomed, asked, 2)
-          if (told === null) return
-          if (cancelled) cancels.push(world.cancel(survivor, asked, told.run_id))
-        }
-      }
-      await Promise.all(Array.from({ length: clients }, client))
-      await until(`death at ${point} in ${runs.length} runs`, 60_000, () => !doomed.alive())
-      expect((await doomed.ended).signal).toBe("SIGKILL")
+      await askUntilDeath(doomed, point, clients, async () => {
+        const asked = next()
+        runs.push(asked)
+        const cancelled = runs.length % 7 === 0
+        const told = await world.submit(doomed, asked, 2)
+        if (told !== null && cancelled) cancels.push(world.cancel(survivor, asked, told.run_id))
+      })
 
       const acknowledged = runs.filter((one) => world.acknowledged.has(one.key)).length
       let replays = 0

@@ -1,9 +1,34 @@
 /** Requests of runs while one of two processes dies: clients ask both, and the survivor once more for everything afterwards. */
 import { expect } from "bun:test"
-import { type Service, until } from "./processes.ts"
+import { slowness } from "../kit/slowness.ts"
+import type { Service } from "./processes.ts"
 import { leaseSeconds, type World } from "./world.ts"
 
 export const clients = 4
+/** The survivor may keep the lane while requests follow each other. So after some rounds they pause for longer than that. */
+const roundsInARow = 40
+const pauseMillis = 300
+/** A process that is not dead by then was never at the point. */
+const roundsMillisMax = 60_000 * slowness
+
+/** Clients ask again and again until a process is dead, which must be killed at the point. `ask` gets the number of its client's round. */
+export const askUntilDeath = async (
+  doomed: Service,
+  point: string,
+  count: number,
+  ask: (round: number) => Promise<unknown>
+) => {
+  const end = performance.now() + roundsMillisMax
+  const client = async () => {
+    for (let round = 0; doomed.alive(); round++) {
+      if (performance.now() > end) throw new Error(`no death at ${point} in ${round} rounds`)
+      if (round >= roundsInARow) await Bun.sleep(pauseMillis)
+      await ask(round)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, client))
+  expect((await doomed.ended).signal).toBe("SIGKILL")
+}
 
 /** A file's points, and the prefix of their keys. */
 export const prefixOf = (point: string) => `${point.replace(".", "-")}-`
@@ -13,14 +38,12 @@ interface Dying {
   readonly survivor: Service
   /** Where the other process dies at the third pass. */
   readonly point: string
-  /** A process that is not dead by then was never at the point. */
-  readonly roundsMax: number
   /** The run of a key: `<prefix><round>-<client>`. The wait is added. */
   readonly bodyOf: (key: string) => object
 }
 
 /** Returns the keys when all runs have ended. The clients of a round ask at the same time. */
-export const askWhileOneDies = async ({ world, survivor, point, roundsMax, bodyOf }: Dying) => {
+export const askWhileOneDies = async ({ world, survivor, point, bodyOf }: Dying) => {
   const [customer] = world.customers
   if (customer === undefined) throw new Error("open the accounts first")
   const ask = async ({ url }: Service, key: string) => {
@@ -35,13 +58,11 @@ export const askWhileOneDies = async ({ world, survivor, point, roundsMax, bodyO
   }
   const doomed = await world.start("all", { RUNGATE_CRASH_AT: `${point}:3` })
   const keys: Array<string> = []
-  for (let round = 0; doomed.alive() && round < roundsMax; round++) {
+  await askUntilDeath(doomed, point, 1, async (round) => {
     const latest = Array.from({ length: clients }, (_, client) => `${prefixOf(point)}${round}-${client}`)
     keys.push(...latest)
     await Promise.all(latest.map((key, client) => ask(client % 2 === 0 ? doomed : survivor, key)))
-  }
-  await until(`death at ${point}`, 5_000, () => !doomed.alive())
-  expect((await doomed.ended).signal).toBe("SIGKILL")
+  })
   for (const key of keys) await ask(survivor, key)
   await world.settled(leaseSeconds + 25)
   return keys

@@ -5,12 +5,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { listen, ofRun, type Reader, type Received, typesOf } from "../kit/event-stream.ts"
+import { askUntilDeath, clients } from "./dying.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 
 const points = ["events.before_commit:3", "events.after_commit:3", "turn.after_commit:5", "attempt.after:3"]
-const clients = 4
-const runsMax = 400
 
 const stepOf: Readonly<Record<string, number>> = {
   "run.created": 0,
@@ -79,14 +78,10 @@ describe.each(backends)("event streams under kill -9 on %s", (backend) => {
       expect(set.status).toBe(200)
 
       let asked = 0
-      const client = async () => {
-        while (doomed.alive() && asked < runsMax) {
-          asked += 1
-          await world.submit(doomed, asked % 3 === 0 ? world.find("Miss") : world.find("Hit"), 2)
-        }
-      }
-      await Promise.all(Array.from({ length: clients }, client))
-      expect((await doomed.ended).signal).toBe("SIGKILL")
+      await askUntilDeath(doomed, point, clients, () => {
+        asked += 1
+        return world.submit(doomed, asked % 3 === 0 ? world.find("Miss") : world.find("Hit"), 2)
+      })
       await lost.ended
       seen.push(...lost.events)
       const last = seen.at(-1)?.id

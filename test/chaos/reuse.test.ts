@@ -38,7 +38,7 @@ describe.each(backends)("reuse under kill -9 on %s", (backend) => {
   test.each(points)(
     "%s",
     async (point) => {
-      const keys = await askWhileOneDies({ world, survivor, point, roundsMax: 60, bodyOf })
+      const keys = await askWhileOneDies({ world, survivor, point, bodyOf })
       const rows = await world.query<{
         key: string
         status: string

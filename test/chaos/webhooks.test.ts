@@ -8,13 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { webhookSecret } from "../../src/schema/webhooks/Signature.ts"
 import { listen, type Reader } from "../kit/event-stream.ts"
 import { type Receiver, receiver, verified } from "../kit/webhook-receiver.ts"
+import { askUntilDeath, clients } from "./dying.ts"
 import { type Service, until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 
 const points = ["webhooks.before_commit:3", "webhooks.claimed:3", "webhooks.answered:5"]
 const kinds = ["run.created", "run.finished", "wallet.changed"]
-const clients = 4
-const runsMax = 400
 const claimSeconds = 60
 
 describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
@@ -56,14 +55,10 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
       const before = streams.map(({ events }) => events.length)
       const doomed = await world.start("all", { RUNGATE_CRASH_AT: point })
       let asked = 0
-      const client = async () => {
-        while (doomed.alive() && asked < runsMax) {
-          asked += 1
-          await world.submit(doomed, asked % 3 === 0 ? world.find("Miss") : world.find("Hit"), 2)
-        }
-      }
-      await Promise.all(Array.from({ length: clients }, client))
-      expect((await doomed.ended).signal).toBe("SIGKILL")
+      await askUntilDeath(doomed, point, clients, () => {
+        asked += 1
+        return world.submit(doomed, asked % 3 === 0 ? world.find("Miss") : world.find("Hit"), 2)
+      })
 
       await until("no open run", leaseSeconds * 1_000 + 15_000, async () => {
         const [row] = await world.query<{ open: number }>(
