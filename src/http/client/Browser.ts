@@ -7,6 +7,7 @@
 import type { Schema } from "effect"
 import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
 import type { Api } from "../api/Api.ts"
+import { segmentOf } from "../../schema/Ids.ts"
 import { operations } from "./operations.ts" with { type: "macro" }
 
 export interface FieldProblem {
@@ -99,7 +100,7 @@ interface Sent {
 
 /** The path with its parameters and query. */
 export const addressOf = (path: string, { params = {}, query = {} }: Sent): string => {
-  const filled = path.replace(/:([a-z_]+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? ""))
+  const filled = path.replace(/:([a-z_]+)/g, (_all, name: string) => segmentOf(params[name] ?? ""))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== null && value !== "") search.set(name, String(value))

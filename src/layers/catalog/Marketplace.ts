@@ -13,6 +13,7 @@ import { actorInput } from "./import/marketplace/actorInput.ts"
 import { ImportFailed } from "./import/kit/Import.ts"
 import { isRecord } from "./import/kit/fields.ts"
 import { apify, importMarketplace, reportedOf, wantsFullPermissions } from "./import/marketplace/marketplace.ts"
+import { segmentOf } from "../../schema/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 
 /** Timeouts: an inspection waits for a build; a page of the store may be large. */
@@ -84,7 +85,7 @@ export class Marketplace extends Context.Service<
       const load = Effect.fnUntraced(function* (provider: string, endpoint: Endpoint, now: number) {
         if (accountNow() === undefined || now - (failedAt.get(endpoint.path) ?? -retryMillis) < retryMillis) return null
         const name = endpoint.path.replace("/", "~")
-        const address = `/v2/acts/${encodeURIComponent(name)}`
+        const address = `/v2/acts/${segmentOf(name)}`
         const loaded = yield* Effect.all(
           { actor: fetchJson(buildSeconds)(address), build: fetchJson(buildSeconds)(`${address}/builds/default`) },
           { concurrency: 2 }

@@ -24,7 +24,7 @@ import {
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { httpErrors, match, refusal, unreadable } from "./kit/outcome.ts"
-import { list, segment, text, texts, whole } from "./kit/read.ts"
+import { list, segmentOf, text, texts, whole } from "./kit/read.ts"
 import { isInbox, senderAddress } from "./kit/senders.ts"
 import { defined } from "../../schema/defined.ts"
 
@@ -65,7 +65,7 @@ const inboxes = recorded(emailInboxList, {
   wraps: []
 })
 
-const inboxPath = (inbox_id: string): string => `/v0/inboxes/${encodeURIComponent(inbox_id)}/messages`
+const inboxPath = (inbox_id: string): string => `/v0/inboxes/${segmentOf(inbox_id)}/messages`
 
 const messageOf = (value: unknown): Message => ({
   message_id: text(value, "message_id"),
@@ -130,7 +130,7 @@ const readOn = (reading: Reading): Outcome<InboxMessages> => {
 
 const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): Call => {
   const { items, read } = readingOf(state)
-  return { method: "GET", path: `${inboxPath(input.inbox_id)}/${segment(items[read]?.message_id ?? "")}` }
+  return { method: "GET", path: `${inboxPath(input.inbox_id)}/${segmentOf(items[read]?.message_id ?? "")}` }
 }
 
 const messages = offer(emailMessages, {

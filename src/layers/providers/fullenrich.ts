@@ -24,7 +24,7 @@ import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, host, list, place, providerIds, segment, text, texts, whole } from "./kit/read.ts"
+import { at, flag, host, list, place, providerIds, segmentOf, text, texts, whole } from "./kit/read.ts"
 
 const note = "Pro plan, $29 for 500 credits a month; what is not found is free."
 const start = "/contact/enrich/bulk"
@@ -64,7 +64,7 @@ const startCall = (input: Wanted, field: string, { run_id }: CallContext): Call 
 
 const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
 
-const readCall = (state: unknown): Call => ({ method: "GET", path: `${start}/${segment(text(state, "id") ?? "")}` })
+const readCall = (state: unknown): Call => ({ method: "GET", path: `${start}/${segmentOf(text(state, "id") ?? "")}` })
 
 const credits = (reply: Reply) => cost("credit", reply.body, "cost", "credits")
 

@@ -12,7 +12,7 @@ import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, flag, isRecord, text, whole } from "./kit/read.ts"
+import { at, flag, isRecord, segmentOf, text, whole } from "./kit/read.ts"
 
 /** Maximum price of a year, because the hold covers no more. */
 const yearCostMax = dollars("11.08")
@@ -27,7 +27,7 @@ const price = (value: unknown, ...path: ReadonlyArray<string>): string | null =>
   return amount !== null && /^\d{1,9}(\.\d{1,2})?$/.test(amount) ? amount : null
 }
 
-const domainSegment = (domain: string): string => encodeURIComponent(domain.toLowerCase())
+const domainSegment = (domain: string): string => segmentOf(domain.toLowerCase())
 
 /** The body is empty, because the keys are in headers. */
 const checkCall = (domain: string): Call => ({

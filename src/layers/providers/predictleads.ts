@@ -11,7 +11,7 @@ import { company } from "../../schema/capabilities/shapes.ts"
 import { type Call, offer, provider, type Reply, type Wraps } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, host, list, number, place, providerIds, segment, text, webAddress } from "./kit/read.ts"
+import { at, host, list, number, place, providerIds, segmentOf, text, webAddress } from "./kit/read.ts"
 
 const note = "The first paid band, $0.04 a credit up to 5,000 a month; larger bands pay less."
 
@@ -28,7 +28,7 @@ const rowsMax = 1000
 
 const ofCompany = (path: string, domain: string | undefined, query: Call["query"] = {}): Call => ({
   method: "GET",
-  path: path.replace(/\{.*\}/, segment((domain ?? "").toLowerCase())),
+  path: path.replace(/\{.*\}/, segmentOf((domain ?? "").toLowerCase())),
   query
 })
 

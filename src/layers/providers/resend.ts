@@ -13,7 +13,7 @@ import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { runIn, standardWebhook } from "./kit/events.ts"
 import { namesRun, runField } from "./kit/listed.ts"
 import { httpErrors, match, unreadable } from "./kit/outcome.ts"
-import { at, segment, text, texts } from "./kit/read.ts"
+import { at, segmentOf, text, texts } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { defined } from "../../schema/defined.ts"
 
@@ -56,7 +56,7 @@ const send = offer(emailSend, {
   },
   bounce: {
     rawMessageId: (result) => text(result, "id"),
-    call: ({ message_id }) => ({ method: "GET", path: `/emails/${segment(message_id)}` }),
+    call: ({ message_id }) => ({ method: "GET", path: `/emails/${segmentOf(message_id)}` }),
     finding: ({ body }, { message_id, address }) => {
       const event = text(body, "last_event")
       if (event === null || text(body, "id") !== message_id) return unreadable("message with its last_event")

@@ -28,7 +28,7 @@ import {
   isRecord,
   list,
   providerIds,
-  segment,
+  segmentOf,
   text,
   texts,
   webAddress,
@@ -73,7 +73,7 @@ const resultCall =
   (state: unknown): Call => {
     const hash = text(state, "hash") ?? ""
     return hashAt === "meta"
-      ? { method: "GET", path: result.replace("{task_hash}", segment(hash)) }
+      ? { method: "GET", path: result.replace("{task_hash}", segmentOf(hash)) }
       : { method: "GET", path: result, query: { task_hash: hash } }
   }
 

@@ -10,7 +10,7 @@ import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, flag, host, isRecord, list, number, segment, text, webAddress } from "./kit/read.ts"
+import { at, flag, host, isRecord, list, number, segmentOf, text, webAddress } from "./kit/read.ts"
 
 const note = "Growth plan, $89 for 10,000 credits a month."
 
@@ -55,7 +55,7 @@ const verify = offer(emailVerify, {
   price: inCredits.flat("1"),
   note,
   wraps: [{ method: "GET", path: "/v1/email-verifier/{email}" }],
-  request: (input) => ({ method: "GET", path: `/v1/email-verifier/${segment(input.email)}` }),
+  request: (input) => ({ method: "GET", path: `/v1/email-verifier/${segmentOf(input.email)}` }),
   response: (reply, input) => {
     const check = at(reply.body, "data", "email")
     const status = text(check, "status")

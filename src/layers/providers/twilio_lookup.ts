@@ -8,7 +8,7 @@ import { phoneLookup } from "../../schema/capabilities/phone.lookup.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, unreadable } from "./kit/outcome.ts"
-import { flag, text } from "./kit/read.ts"
+import { flag, segmentOf, text } from "./kit/read.ts"
 
 /** Converts "+1 (202) 555-0143" to "+12025550143". Letters stay, because Twilio decides whether they are valid. */
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
@@ -22,7 +22,7 @@ const lookup = offer(phoneLookup, {
     /\d/.test(input.phone) && (compact(input.phone).startsWith("+") || input.country_code !== undefined),
   request: (input) => ({
     method: "GET",
-    path: `/v2/PhoneNumbers/${encodeURIComponent(compact(input.phone))}`,
+    path: `/v2/PhoneNumbers/${segmentOf(compact(input.phone))}`,
     query: { Fields: "line_type_intelligence", CountryCode: input.country_code?.toUpperCase() }
   }),
   response: (reply) => {

@@ -12,7 +12,7 @@ import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, text } from "./kit/read.ts"
+import { at, flag, segmentOf, text } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 
 const note = "A call counts as a credit, assumed at $0.005, a thousandth of the monthly price of a connected account."
@@ -32,7 +32,7 @@ const namesPerson = (input: Addressed): boolean =>
 
 const lookUp = (input: Addressed): Call => ({
   method: "GET",
-  path: `/api/v1/users/${encodeURIComponent(profileSlug(input.network_url ?? ""))}`,
+  path: `/api/v1/users/${segmentOf(profileSlug(input.network_url ?? ""))}`,
   query: { account_id: input.account_id }
 })
 
@@ -107,7 +107,7 @@ type MessageInput = Addressed & { readonly chat_id?: string; readonly text: stri
 
 const intoChat = (input: MessageInput, chat_id: string): Call => ({
   method: "POST",
-  path: `/api/v1/chats/${encodeURIComponent(chat_id)}/messages`,
+  path: `/api/v1/chats/${segmentOf(chat_id)}/messages`,
   encoding: "multipart",
   body: { text: input.text, ...defined({ account_id: input.account_id }) }
 })

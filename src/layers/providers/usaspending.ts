@@ -11,7 +11,7 @@ import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, flag, list, number, segment, text } from "./kit/read.ts"
+import { at, flag, list, number, segmentOf, text } from "./kit/read.ts"
 
 const slug = "usaspending"
 const free = inUsd.flat("0")
@@ -109,7 +109,7 @@ const contracts = offer(govContracts, {
           end_date: end === null ? null : text(award, end),
           description: text(award, "Description"),
           type: kind === null ? null : text(award, kind),
-          url: id === null ? null : `https://www.usaspending.gov/award/${segment(id)}`
+          url: id === null ? null : `https://www.usaspending.gov/award/${segmentOf(id)}`
         }
       }),
       total: null,
@@ -144,7 +144,7 @@ const idPattern = /^[0-9a-f-]{36}-[PCR]$/
 
 const recipientCall = (state: Schema.Json): Call => ({
   method: "GET",
-  path: `/api/v2/recipient/${segment(text(state, "recipient_id") ?? "")}/`,
+  path: `/api/v2/recipient/${segmentOf(text(state, "recipient_id") ?? "")}/`,
   query: { year: "all" }
 })
 

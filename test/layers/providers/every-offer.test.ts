@@ -206,6 +206,16 @@ describe("every offer", () => {
         expect(asked.length > 0).toBe(call.origin === undefined && provider.excluded === null)
       })
 
+      test("asks no other address for an id of dots, and encodes what is no character", () => {
+        for (const name of Object.keys(Object(input)))
+          for (const id of [".", "..", "\ud800"]) {
+            const asked = { ...Object(input), [name]: id }
+            if (!offer.serves(asked)) continue
+            const { path } = offer.request(asked, { run_id: "run_1" })
+            expect(new URL(`https://provider.example${path}`).pathname).toBe(path.replace(/\?.*/, ""))
+          }
+      })
+
       test("refuses to serve what the contract refuses", () => {
         expect(offer.serves({ unheard_of: 1 })).toBe(false)
         expect(() => offer.request({ unheard_of: 1 }, { run_id: "run_1" })).toThrow("unheard_of")

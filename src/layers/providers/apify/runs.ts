@@ -19,7 +19,7 @@ import {
   type UnpricedOffer
 } from "../../../schema/catalog/Provider.ts"
 import { cost, httpErrors, unreadable } from "../kit/outcome.ts"
-import { at, isRecord, list, number, text } from "../kit/read.ts"
+import { at, isRecord, list, number, segmentOf, text } from "../kit/read.ts"
 
 /** Long poll: Apify answers when the run ends, or after this time. Its maximum is 60. */
 const waitSeconds = 30
@@ -89,7 +89,7 @@ export interface Start {
 
 export const startCall = ({ actor, input, cap, seconds, itemsMax }: Start): Call => ({
   method: "POST",
-  path: `/acts/${encodeURIComponent(actor.replace("/", "~"))}/runs`,
+  path: `/acts/${segmentOf(actor.replace("/", "~"))}/runs`,
   query: {
     maxTotalChargeUsd: cap,
     timeout: seconds,

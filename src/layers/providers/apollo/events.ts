@@ -8,7 +8,7 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { badState, companyCall, lookedUp, note } from "./answer.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { list, segment, text, whole } from "../kit/read.ts"
+import { list, segmentOf, text, whole } from "../kit/read.ts"
 
 const wordsOf = (printed: string): ReadonlyArray<string> =>
   printed
@@ -48,7 +48,7 @@ export const findJobs = offer(jobsSearch, {
   request: (input) => companyCall({ domain: input.company_domain, name: input.company_name }),
   next: (state, input) => ({
     method: "GET",
-    path: `/organizations/${segment(text(state, "organization_id") ?? "unknown")}/job_postings`,
+    path: `/organizations/${segmentOf(text(state, "organization_id") ?? "unknown")}/job_postings`,
     query: {
       page: 1,
       per_page:

@@ -10,7 +10,7 @@ import { note } from "./answer.ts"
 import { matchCall } from "./people.ts"
 import { cost, errorText, match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
-import { at, isRecord, list, number, segment, text } from "../kit/read.ts"
+import { at, isRecord, list, number, segmentOf, text } from "../kit/read.ts"
 
 /**
  * Apollo requires a webhook URL and would send the person's number to its owner. Nobody can own a domain that ends in `.invalid`, so
@@ -59,7 +59,7 @@ export const findPhone = offer(phoneFind, {
   ],
   timeoutMillis,
   request: (input) => matchCall(input, { reveal_phone_number: true, webhook_url: unusedWebhook }),
-  next: (state) => ({ method: "GET", path: `/webhook_result/${segment(text(state, "request_id") ?? "0")}` }),
+  next: (state) => ({ method: "GET", path: `/webhook_result/${segmentOf(text(state, "request_id") ?? "0")}` }),
   response: (reply, _input, state) => {
     if (state === null) return readRequest(reply)
     const id = text(state, "request_id")

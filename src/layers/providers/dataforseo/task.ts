@@ -6,7 +6,7 @@
 import type { Schema } from "effect"
 import { type Call, type Failure, failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { cost, httpErrors, noMatch, unreadable } from "../kit/outcome.ts"
-import { at, isRecord, list, number, segment, text, whole } from "../kit/read.ts"
+import { at, isRecord, list, number, segmentOf, text, whole } from "../kit/read.ts"
 
 /** Status "No Search Results." */
 const nothingFound = 40102
@@ -102,7 +102,7 @@ export const jobTimeoutMillis = 600_000
 /** Fetches the result of a posted task. Fetching is free. */
 export const fetchJob = (path: string, state: Schema.Json): Call => ({
   method: "GET",
-  path: `${path}/${segment(text(state, "id") ?? "")}`
+  path: `${path}/${segmentOf(text(state, "id") ?? "")}`
 })
 
 /** Polls for a posted task, and returns its outcome with the cost of all calls. */

@@ -3,12 +3,13 @@
  *
  * No function throws. So if a provider changes its format, the adapter gets nulls or fails the attempt, and does not crash.
  */
+import { segmentOf } from "../../../schema/Ids.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
 import { type Location, location } from "../../../schema/capabilities/shapes.ts"
 
 export type Path = ReadonlyArray<string | number>
 
-export { isRecord }
+export { isRecord, segmentOf }
 
 /** Reads own properties only, so that a payload can't read from a prototype. */
 export const at = (value: unknown, ...path: Path): unknown => {
@@ -75,6 +76,3 @@ export const host = (address: string | null): string | null => {
 /** Adds the scheme to a URL, because some providers leave it out. */
 export const webAddress = (address: string | null): string | null =>
   address === null || /^https?:\/\//i.test(address) ? address : `https://${address}`
-
-/** Encodes a provider's text as one path segment. A lone surrogate can't be encoded, so it becomes U+FFFD. */
-export const segment = (value: string): string => encodeURIComponent(value.toWellFormed())
