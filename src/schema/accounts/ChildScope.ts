@@ -5,7 +5,7 @@
  */
 import { defined } from "../defined.ts"
 import { usd } from "../money/Money.ts"
-import { type Allow, otherLabel } from "./KeyAccess.ts"
+import { type Allow, labelsMax, otherLabel } from "./KeyAccess.ts"
 
 /** The field of a request that asks for more than the parent has. */
 export interface Wider {
@@ -59,6 +59,11 @@ export const childScope = (
   const label = otherLabel(pinned, requested.labels ?? {})
   if (label !== null) return wider(`labels.${label}`, `must be "${pinned[label]}", as for this API key itself`)
   const labels = { ...requested.labels, ...pinned }
+  if (Object.keys(labels).length > labelsMax)
+    return wider(
+      "labels",
+      `must have at most ${labelsMax} labels with the ${Object.keys(pinned).length} of this API key itself`
+    )
   const capabilities = requested.capabilities ?? parentScope.capabilities
   // A list of its own closes raw endpoints, as for every key.
   const raw = requested.raw ?? (requested.capabilities === undefined ? allowsRaw(parentScope) : undefined)

@@ -14,6 +14,8 @@ const names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 
 export const keyReadings = ["own", "organization"] as const
 
+/** A run has at most so many labels, its own and those of its key together. */
+export const labelsMax = 16
 const Labels = Schema.Record(Schema.String, Schema.String)
 type Labels = typeof Labels.Type
 
@@ -118,11 +120,16 @@ export const pinnedLabels = (
   const labels = allow?.labels
   if (labels === undefined) return { metadata }
   const name = otherLabel(labels, metadata ?? {})
-  return name === null
-    ? { metadata: { ...metadata, ...labels } }
-    : {
-        refusal: `Runs of this API key have the label ${name} with the value "${labels[name]}" (allow.labels). Leave metadata.${name} out.`
+  if (name !== null)
+    return {
+      refusal: `Runs of this API key have the label ${name} with the value "${labels[name]}" (allow.labels). Leave metadata.${name} out.`
+    }
+  const all = { ...metadata, ...labels }
+  return Object.keys(all).length > labelsMax
+    ? {
+        refusal: `A run has at most ${labelsMax} labels, and this API key gives it ${Object.keys(labels).length} (allow.labels). Send fewer in metadata.`
       }
+    : { metadata: all }
 }
 
 /** The cap of a run: its own, or that of the key. */

@@ -4,8 +4,8 @@
  * Names have few characters, because they are parts of query parameters: `metadata.campaign=spring`.
  */
 import { Schema } from "effect"
+import { labelsMax } from "../accounts/KeyAccess.ts"
 
-const namesMax = 16
 export const valueCharsMax = 500
 export const nameCharsMax = 64
 const namePattern = new RegExp(`^[A-Za-z0-9_.-]{1,${nameCharsMax}}$`)
@@ -19,7 +19,7 @@ export type Metadata = Readonly<Record<string, string>>
 
 const problemsOf = (metadata: Metadata) => {
   const entries = Object.entries(metadata)
-  if (entries.length > namesMax) return `must have at most ${namesMax} keys`
+  if (entries.length > labelsMax) return `must have at most ${labelsMax} keys`
   return entries.flatMap(([name]) =>
     isMetadataName(name) ? [] : [{ path: [name], issue: `is not a valid key: it ${nameRule}` }]
   )
@@ -34,7 +34,7 @@ export const metadataAs = (description: string) =>
   Schema.Record(Schema.String, Value).annotate({ description }).check(Schema.makeFilter(problemsOf))
 
 export const Metadata = metadataAs(
-  `up to ${namesMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`
+  `up to ${labelsMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`
 )
 
 /** The prefix of query parameters and of groupings of usage that name metadata. */

@@ -52,6 +52,25 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
   }
   const available = async () => (await org.wallet()).available
 
+  test("its runs have at most 16 labels, with those of the keys above it", async () => {
+    const labels = (count: number, name: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, "x"]))
+    const { api_key: parent } = await keyWith(minting({ labels: labels(15, "own") }))
+    expect(fieldOf(await ask(parent, { allow: { labels: labels(2, "more") } }))).toEqual([
+      400,
+      "invalid_request",
+      "allow.labels"
+    ])
+    const agent = await give(parent, { allow: { labels: labels(1, "more") } })
+    expect(Object.keys((await agent.record()).allow.labels)).toHaveLength(16)
+    const refused = await agent.run({ ...verify(), metadata: labels(1, "third") })
+    expect([codeOf(refused), refused.body.error.message]).toEqual([
+      forbidden,
+      expect.stringContaining("A run has at most 16 labels, and this API key gives it 16 (allow.labels)")
+    ])
+    expect(Object.keys((await agent.run()).body.metadata)).toHaveLength(16)
+  })
+
   test("holds the amount at once, spends it only, and returns the rest when it is revoked", async () => {
     const agent = await give(session, { allow: { capabilities: ["email.verify"] } })
     expect(await org.wallet()).toMatchObject({ balance: "1.00", reserved: "0.50", available: "0.50" })
