@@ -40,7 +40,7 @@ export class Passwords extends Context.Service<
       address: string
     ) => Effect.Effect<string, LinkRefused>
     readonly matches: (user_id: string, password: Redacted.Redacted) => Effect.Effect<boolean>
-    /** Ends all sessions of a user, and returns how many. */
+    /** Ends all sessions of a user, and returns how many. Call it on behalf of somebody, which is a transaction. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
 >()("rungate/layers/accounts/Passwords") {
@@ -165,7 +165,13 @@ export class Passwords extends Context.Service<
             .pipe(Effect.catchTag("SqlError", Effect.die))
         }),
         matches: (user_id, password) => Effect.flatMap(hashIn(user_id), (hash) => matches(password, hash)),
-        endSessions: (user_id) => Effect.orDie(Effect.map(endSessions(user_id, null), (rows) => rows.length))
+        endSessions: (user_id) =>
+          Effect.orDie(
+            Effect.andThen(
+              sql`SELECT 1 AS locked FROM users WHERE user_id = ${user_id} FOR UPDATE`,
+              Effect.map(endSessions(user_id, null), ({ length }) => length)
+            )
+          )
       })
     })
   )

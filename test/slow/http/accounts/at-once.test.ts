@@ -1,0 +1,53 @@
+/** What people and strangers send at once about one account: no session outlives its end, and no guess avoids a limit. */
+import { expect, test } from "bun:test"
+import { Client as Postgres } from "pg"
+import { startApp, until, withApp } from "../../../kit/app.ts"
+
+const password = "correct horse battery"
+const another = "a password of another day"
+const app = withApp()
+
+let people = 0
+const signUp = async () => {
+  const email = `owner${(people += 1)}@example.com`
+  const { body } = await app.call(null, "POST", "/v1/auth/sign-up", { body: { email, password, organization: "Org" } })
+  return { email, token: String(body.session_token), user_id: String(body.user.id), org_id: body.organization.id }
+}
+const browser = (token: string) => ({
+  cookie: `__Host-rungate_session=${token}`,
+  "sec-fetch-site": "same-origin",
+  "x-rungate-console": "1"
+})
+
+test.each([
+  ["a new password", "POST", "/v1/auth/password", { body: { current_password: password, new_password: another } }],
+  ["ending all sessions", "DELETE", "/v1/auth/sessions", {}]
+] as const)("%s ends a session that is being switched, too", async (_name, method, path, more) => {
+  const { email, token, user_id, org_id } = await signUp()
+  const stolen = (await app.call(null, "POST", "/v1/auth/sign-in", { body: { email, password } })).body.session_token
+  // Statements of one process may share a connection, and would wait for each other there.
+  const second = await startApp({ beside: app })
+  const other = new Postgres({ connectionString: app.databaseUrl })
+  await other.connect()
+  try {
+    // Whoever changes the member holds this lock, so the switch waits in its middle.
+    await other.query("BEGIN")
+    await other.query("SELECT 1 FROM members WHERE user_id = $1 FOR UPDATE", [user_id])
+    const switching = app.call(null, "POST", "/v1/auth/browser/switch", {
+      body: { organization_id: org_id },
+      headers: browser(stolen)
+    })
+    const waits = () =>
+      app.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
+    await until("the switch waits", waits, ({ length }) => length > 0)
+    const ending = second.call(token, method, path, more)
+    await until("the change waits for it", waits, ({ length }) => length > 1)
+    await other.query("COMMIT")
+    expect([(await switching).status, (await ending).status]).toEqual([200, 200])
+    const left = "SELECT 1 FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND token_hash <> sha256($2::bytea)"
+    expect(await app.sql(left, [user_id, token])).toEqual([])
+  } finally {
+    await other.end()
+    await second.stop()
+  }
+})
