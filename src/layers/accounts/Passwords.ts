@@ -39,7 +39,7 @@ export class Passwords extends Context.Service<
       next: Redacted.Redacted,
       address: string
     ) => Effect.Effect<string, LinkRefused>
-    readonly matches: (user_id: string, password: Redacted.Redacted) => Effect.Effect<boolean>
+    readonly check: (user_id: string, password: Redacted.Redacted) => Effect.Effect<void, WrongPassword>
     /** Ends all sessions of a user, and returns how many. Call it on behalf of somebody, which is a transaction. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
@@ -93,11 +93,12 @@ export class Passwords extends Context.Service<
           AND token_hash IS DISTINCT FROM ${except === null ? null : hashOf(except)}::bytea
         RETURNING 1 AS ended`
 
-      const hashIn = (user_id: string) =>
-        Effect.map(
-          passwordRows.all(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`),
-          ([user]) => user?.password_hash ?? ""
-        )
+      /** The hash of the user's password, if it is this one. */
+      const check = Effect.fnUntraced(function* (user_id: string, password: Redacted.Redacted) {
+        const user = yield* passwordRows.first(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`)
+        const hash = user?.password_hash ?? ""
+        return (yield* matches(password, hash)) ? hash : yield* new WrongPassword()
+      })
 
       return Passwords.of({
         verifyEmail: Effect.fn("Passwords.verifyEmail")(function* (token) {
@@ -123,8 +124,7 @@ export class Passwords extends Context.Service<
             )
         }),
         change: Effect.fn("Passwords.change")(function* ({ user_id, token }, current, next, address) {
-          const hash = yield* hashIn(user_id)
-          if (!(yield* matches(current, hash))) return yield* new WrongPassword()
+          const hash = yield* check(user_id, current)
           const password_hash = yield* hashed(next)
           yield* log
             .by({ kind: "person", id: user_id, name: null, address })(
@@ -164,7 +164,7 @@ export class Passwords extends Context.Service<
             )
             .pipe(Effect.catchTag("SqlError", Effect.die))
         }),
-        matches: (user_id, password) => Effect.flatMap(hashIn(user_id), (hash) => matches(password, hash)),
+        check: (user_id, password) => Effect.asVoid(check(user_id, password)),
         endSessions: (user_id) =>
           Effect.orDie(
             Effect.andThen(

@@ -10,7 +10,7 @@ import { Api } from "../../api/Api.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { allowCode, codeRefused } from "../../pages/SignIn.ts"
-import { makeWithPassword, wrongPassword } from "./withPassword.ts"
+import { makeWithPassword } from "./withPassword.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../../schema/Hints.ts"
@@ -85,11 +85,10 @@ export const RecoveryHandlers = HttpApiBuilder.group(
       }),
 
       changePassword: Effect.fnUntraced(function* ({ payload: { current_password, new_password } }) {
-        const mine = yield* session
-        yield* allowAttempt(limits, mine.email)
-        yield* passwords
-          .change(mine, Redacted.make(current_password), Redacted.make(new_password), (yield* RequestContext).address)
-          .pipe(Effect.catchTag("WrongPassword", () => wrongPassword))
+        const { address } = yield* RequestContext
+        yield* withPassword(current_password, (mine, current) =>
+          passwords.change(mine, current, Redacted.make(new_password), address)
+        )
         return { password_changed: true as const }
       }),
 

@@ -1,21 +1,36 @@
-/** The session of a person who has just given the password too: for changes of how the person signs in. */
-import { Effect, Redacted } from "effect"
-import { Passwords } from "../../../layers/accounts/Passwords.ts"
+/**
+ * The session of a person who has just given the password too: for changes of how the person signs in.
+ *
+ * Whoever has stolen the session may guess, from every address. So wrong passwords count here for themselves, and slow no sign-in.
+ */
+import { Effect, type Redacted, Redacted as Secret } from "effect"
+import { Passwords, type WrongPassword } from "../../../layers/accounts/Passwords.ts"
+import type { SessionRow } from "../../../layers/accounts/Accounts.ts"
 import { refused } from "../../../schema/Errors.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
 import { makeOwnSession } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
 
-export const wrongPassword = refused("current_password", "is not your password")
+const wrongPassword = refused("current_password", "is not your password")
+
+type OwnSession = SessionRow & { readonly token: Redacted.Redacted }
 
 export const makeWithPassword = Effect.gen(function* () {
   const limits = yield* Limits
   const passwords = yield* Passwords
   const session = yield* makeOwnSession
-  return Effect.fnUntraced(function* (password: string) {
+  const check = ({ user_id }: OwnSession, password: Redacted.Redacted) => passwords.check(user_id, password)
+  /** `use` checks the password, by default without anything else. */
+  return Effect.fnUntraced(function* (
+    password: string,
+    use: (mine: OwnSession, password: Redacted.Redacted) => Effect.Effect<void, WrongPassword> = check
+  ) {
     const mine = yield* session
-    yield* allowAttempt(limits, mine.email)
-    if (!(yield* passwords.matches(mine.user_id, Redacted.make(password)))) return yield* wrongPassword
+    const account = `password of ${mine.email}`
+    yield* allowAttempt(limits, account, Effect.succeed(false))
+    yield* use(mine, Secret.make(password)).pipe(
+      Effect.catchTag("WrongPassword", () => Effect.andThen(limits.failedAttempt(account), wrongPassword))
+    )
     return mine
   })
 })

@@ -51,3 +51,27 @@ test.each([
     await second.stop()
   }
 })
+
+test("guesses of the current password are slowed over all addresses, and no sign-in is", async () => {
+  const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "50", RUNGATE_TRUSTED_PROXIES: "1" } })
+  try {
+    const ask = async (path: string, body: object, from: number, token: string | null = null) => {
+      const headers = { "x-forwarded-for": `203.0.113.${from}` }
+      return limited.call(token, "POST", `/v1/auth/${path}`, { body, headers })
+    }
+    const account = { email: "guessed@example.com", password }
+    const { body } = await ask("sign-up", { ...account, organization: "Org" }, 1)
+    const guess = async (from: number) => {
+      const path = from % 2 === 0 ? "password" : "second-factor"
+      const change = path === "password" ? { new_password: another } : {}
+      return (await ask(path, { current_password: "not the password", ...change }, from, body.session_token)).status
+    }
+    const guesses = await Promise.all(Array.from({ length: 30 }, (_, n) => guess(10 + Math.floor(n / 8))))
+    expect(new Set(guesses)).toEqual(new Set([400]))
+    expect([await guess(20), await guess(20)]).toEqual([400, 429])
+    expect((await ask("sign-in", account, 30)).status).toBe(200)
+    expect((await ask("sign-in", account, 30)).status).toBe(200)
+  } finally {
+    await limited.stop()
+  }
+})
