@@ -437,6 +437,20 @@ describe("with a mail server", () => {
     expect(minted.status).toBe(200)
   })
 
+  test("a link that the service gave to its inviter shows no address, also after a mail server was set up", async () => {
+    const before = await startApp({ beside: mailing, settings: { RUNGATE_SMTP_URL: "" } })
+    try {
+      const owner = await signUp("inviter@example.com")
+      const link = await before.call(owner, "POST", "/v1/invitations", {
+        body: { email: "victim@example.com", role: "member" }
+      })
+      const joined = await ask(null, "POST", "/v1/invitations/accept", { token: tokenOf(link), password })
+      expect([joined.status, joined.body.verification]).toEqual([200, "pending"])
+    } finally {
+      await before.stop()
+    }
+  })
+
   test("an unverified person invites nobody", async () => {
     const { body } = await ask(null, "POST", "/v1/auth/sign-up", {
       email: "new@example.com",

@@ -3,7 +3,6 @@ import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
 import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { resetPassword } from "../../schema/Steps.ts"
@@ -38,14 +37,10 @@ export const makeAccept = Effect.gen(function* () {
   const invitations = yield* MemberInvitations
   const limits = yield* Limits
   const accountMails = yield* AccountMails
-  const { current, emailVerification } = yield* Settings
-  // A mailed link proves the address. One that the inviter passed on proves nothing.
-  const addressNow = () => (current().mail !== null ? "verified" : emailVerification ? "pending" : "trusted")
 
   return Effect.fnUntraced(function* (text: string, password: string, code: string | null) {
     const token = Redacted.make(text)
     yield* allowAttempt(limits, linkAccount(text))
-    const address = addressNow()
     const { address: client } = yield* RequestContext
     const invited = yield* invitations.open(token)
     const email = Option.isSome(invited) ? invited.value.email : ""
@@ -55,7 +50,7 @@ export const makeAccept = Effect.gen(function* () {
       yield* allowCode(limits, email, code)
     }
     const session = yield* invitations
-      .accept(token, { password: Redacted.make(password), code, address, passwordLengthMin, client })
+      .accept(token, { password: Redacted.make(password), code, passwordLengthMin, client })
       .pipe(
         Effect.catchTags({
           NotInvited: () => Effect.fail(notInvited),
@@ -66,7 +61,7 @@ export const makeAccept = Effect.gen(function* () {
         })
       )
     yield* addresses.remember(session.session.user_id, client)
-    if (address === "pending") yield* accountMails.wake
+    if (session.session.pending) yield* accountMails.wake
     return session
   })
 })

@@ -30,7 +30,9 @@ export const OpenInvitation = Schema.Struct({
   org_id: Schema.String,
   organization: Schema.String,
   email: Schema.String,
-  role: Schema.Literals(roles)
+  role: Schema.Literals(roles),
+  /** The link was mailed, so whoever has it shows the address. Without a mail server, the inviter has it too. */
+  mailed: Schema.Boolean
 })
 export type OpenInvitation = typeof OpenInvitation.Type
 const openRows = rowsOf(OpenInvitation.fields)
@@ -72,8 +74,6 @@ export interface Accepting {
   readonly password: Redacted.Redacted
   /** Of the account's second factor. */
   readonly code: string | null
-  /** How the address of a new user counts. See NewAccount of Accounts.ts. */
-  readonly address: "pending" | "verified" | "trusted"
   readonly passwordLengthMin: number
   /** The client address, for the audit log. */
   readonly client: string
@@ -107,7 +107,7 @@ export class MemberInvitations extends Context.Service<
     MemberInvitations,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { cell } = yield* Settings
+      const { cell, emailVerification } = yield* Settings
       const directory = yield* Directory
       const accounts = yield* Accounts
       const factors = yield* SecondFactors
@@ -132,7 +132,7 @@ export class MemberInvitations extends Context.Service<
 
       const open = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const [row] = yield* openRows(sql`
-          SELECT i.invitation_id, i.org_id, o.name AS organization, i.email, i.role
+          SELECT i.invitation_id, i.org_id, o.name AS organization, i.email, i.role, i.attempts > 0 AS mailed
           FROM member_invitations i JOIN orgs o USING (org_id)
           WHERE i.token_hash = ${hashOf(token)} AND i.accepted_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > now()`)
         return Option.fromNullishOr(row)
@@ -161,16 +161,16 @@ export class MemberInvitations extends Context.Service<
         invitation: OpenInvitation,
         user_id: string,
         password_hash: string,
-        address: Accepting["address"]
+        pending: boolean
       ) {
         yield* consume(invitation)
         // The trigger that makes a new user a member reads the role here.
         yield* sql`SELECT set_config('rungate.member_role', ${invitation.role}, true)`
         yield* sql`
           INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
-          VALUES (${user_id}, ${invitation.org_id}, ${invitation.email}, ${password_hash}, ${address === "pending"},
-                  CASE WHEN ${address === "verified"} THEN now() END)`
-        if (address === "pending") yield* mails.signedUp(user_id, invitation.email)
+          VALUES (${user_id}, ${invitation.org_id}, ${invitation.email}, ${password_hash}, ${pending},
+                  CASE WHEN ${invitation.mailed} THEN now() END)`
+        if (pending) yield* mails.signedUp(user_id, invitation.email)
       })
 
       const opened = (user_id: string, password_hash: string, org_id: string, proven: boolean) =>
@@ -238,11 +238,12 @@ export class MemberInvitations extends Context.Service<
             ).pipe(by(user_id), Effect.catchTag("SqlError", Effect.die))
           }
           if (Secret.value(given.password).length < given.passwordLengthMin) return yield* new WeakPassword()
-          if (given.address !== "pending") yield* directory.claim(invitation.email)
+          const pending = emailVerification && !invitation.mailed
+          if (!pending) yield* directory.claim(invitation.email)
           const password_hash = yield* hashed(given.password)
           const user_id = newId("usr")
           return yield* Effect.andThen(
-            joinWithNewAccount(invitation, user_id, password_hash, given.address),
+            joinWithNewAccount(invitation, user_id, password_hash, pending),
             opened(user_id, password_hash, invitation.org_id, false)
           ).pipe(
             by(user_id),
