@@ -1,21 +1,16 @@
 /**
  * Real processes of the service: started, watched, killed. None outlives the test process, however that ends.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { join } from "node:path"
 import { plans } from "../kit/credit-prices.ts"
+import { type Command, type Ended, type Run, runCommand } from "../kit/run-command.ts"
+import { serviceFile } from "../kit/service-file.ts"
 import { slowness } from "../kit/slowness.ts"
 
-const root = join(import.meta.dir, "..", "..")
+export type { Command, Run }
+
 const startMillisMax = 90_000
-const logLengthMax = 200_000
 
 export type Role = "all" | "http" | "worker"
-
-export interface Ended {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
 
 export interface Service {
   readonly pid: number
@@ -47,57 +42,14 @@ export const until = async <A>(
   }
 }
 
-/** A shell that waits on a pipe which only we hold, and kills the child when we are gone. */
-const guard = (child: ChildProcess) => {
-  const script = 'read _; kill -CONT "$1"; kill -KILL "$1"'
-  const shell = spawn("sh", ["-c", script, "sh", String(child.pid)], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true
-  })
-  shell.unref()
-  child.once("exit", () => shell.kill("SIGKILL"))
-}
+const ours: Command = [process.execPath, await serviceFile()]
 
-/** Only what a process needs: nothing that the tests' own environment says may change a run. */
-const environment = () => {
-  const { PATH = "/usr/bin:/bin", HOME = "/", TMPDIR = "/tmp" } = process.env
-  // The tests' server runs with fsync=off, also for production.
-  return { PATH, HOME, TMPDIR, NO_COLOR: "1", RUNGATE_DATABASE_CHECKS: "warn" }
-}
-
-export type Command = readonly [string, ...ReadonlyArray<string>]
-
-export interface Run {
-  readonly child: ChildProcess
-  readonly output: () => string
-  readonly errors: () => string
-  readonly ended: Promise<Ended>
-}
-
-const sources: Command = [process.execPath, "src/main.ts"]
-
-/** `rungate <args>` with just this environment: the sources, or the one compiled file that `../command.ts` makes. */
+/** `rungate <args>` with just this environment, from the service's one file or by another command (`../kit/compiled-command.ts`). */
 export const runMain = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
-  [program, ...first]: Command = sources
-): Run => {
-  const child = spawn(program, [...first, ...args], {
-    cwd: root,
-    env: { ...environment(), ...env },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  guard(child)
-  const text = { out: "", err: "" }
-  child.stdout.setEncoding("utf8").on("data", (part: string) => {
-    text.out = (text.out + part).slice(-logLengthMax)
-  })
-  child.stderr.setEncoding("utf8").on("data", (part: string) => {
-    text.err = (text.err + part).slice(-logLengthMax)
-  })
-  const ended = new Promise<Ended>((resolve) => child.once("close", (code, signal) => resolve({ code, signal })))
-  return { child, output: () => text.out, errors: () => text.err, ended }
-}
+  command: Command = ours
+): Run => runCommand(command, args, env)
 
 const ready = async (url: string) => {
   const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
@@ -107,7 +59,7 @@ const ready = async (url: string) => {
 export interface Start {
   readonly millisMax?: number
   readonly watch?: (output: () => string) => void
-  /** Of another release. Without it the sources run. */
+  /** Of another release. Without it ours runs. */
   readonly command?: Command | undefined
 }
 

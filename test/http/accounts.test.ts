@@ -1,8 +1,8 @@
 /** Who may sign up, passwords, and ending sessions: what a stranger can't do, what an owner can. */
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
-import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
+import { type Command, runCommand } from "../kit/run-command.ts"
 import { type App, startApp, until, withApp } from "../kit/app.ts"
 import { letter, smtpMailbox, tokenIn } from "../kit/mailbox.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
@@ -130,7 +130,7 @@ describe("who may sign up", () => {
       DATABASE_URL: app.databaseUrl,
       RUNGATE_PUBLIC_URL: "https://rungate.example.com"
     }
-    const { errors, output, ended } = runMain(["admin", ...args], settings, compiled)
+    const { errors, output, ended } = runCommand(compiled, ["admin", ...args], settings)
     const { code } = await ended
     return { code, out: output().trim(), err: errors() }
   }

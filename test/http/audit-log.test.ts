@@ -1,8 +1,8 @@
 /** The audit log: each change that a person, a key or an operator makes has one entry, and nobody can change an entry. */
 import { beforeAll, describe, expect, test } from "bun:test"
 import { type Reply, withApp } from "../kit/app.ts"
-import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
+import { type Command, runCommand } from "../kit/run-command.ts"
 
 const password = "correct horse battery"
 const another = "a password of another day"
@@ -244,7 +244,7 @@ describe("operators", () => {
   })
   const admin = async (...args: ReadonlyArray<string>) => {
     const { DATABASE_URL = "", REDIS_URL = "" } = app.settings
-    const ran = runMain(["admin", ...args], { DATABASE_URL, REDIS_URL, PORT: "0" }, command)
+    const ran = runCommand(command, ["admin", ...args], { DATABASE_URL, REDIS_URL, PORT: "0" })
     expect([args, (await ran.ended).code, ran.errors()]).toEqual([args, 0, expect.anything()])
     return ran.output()
   }

@@ -6,9 +6,9 @@ import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { BooksWatch } from "../../src/layers/audit/BooksWatch.ts"
 import { type App, rehearse, startApp, until, verify } from "../kit/app.ts"
 import { heldProvider, rehearseHeld } from "../kit/held-provider.ts"
-import { type Command, runMain } from "../chaos/processes.ts"
 import { spoil } from "../kit/wallet-damage.ts"
 import { compiledCommand } from "../kit/compiled-command.ts"
+import { type Command, runCommand } from "../kit/run-command.ts"
 
 const command: Command = [await compiledCommand()]
 
@@ -38,7 +38,7 @@ const checkedUntil = <A>(what: string, read: () => Promise<A>, is: (now: A) => b
   )
 
 const resume = async (org_id: string) => {
-  const { ended, output, errors } = runMain(["admin", "resume", org_id], { DATABASE_URL: app.databaseUrl }, command)
+  const { ended, output, errors } = runCommand(command, ["admin", "resume", org_id], { DATABASE_URL: app.databaseUrl })
   const { code } = await ended
   return { code, text: output() + errors() }
 }
