@@ -6,13 +6,14 @@
  * when the last one that was used was made, and only later ones work.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
 import { type Assertion, NewCredential, Passkey } from "../../schema/nouns/Passkey.ts"
 import { Accounts, type NewSession } from "./Accounts.ts"
+import { digest } from "./Secrets.ts"
 
 /** `message` is for the log: it names the rule, and no secret. */
 export class PasskeyRefused extends Schema.TaggedError<PasskeyRefused>()("PasskeyRefused", {
@@ -87,10 +88,10 @@ export class Passkeys extends Context.Service<
     /** A challenge for `signInUse` or `registerUse`. */
     readonly challenge: (use: string) => Effect.Effect<string>
     readonly list: (user_id: string) => Effect.Effect<ReadonlyArray<PasskeyRow>>
-    /** `site` is this service's address, and `address` the client's, for the audit log. */
+    /** In an open session. `site` is this service's address, and `address` the client's, for the audit log. */
     readonly add: (
       site: URL,
-      user_id: string,
+      session: { readonly user_id: string; readonly token: Redacted.Redacted },
       given: typeof NewPasskey.Type,
       address: string
     ) => Effect.Effect<PasskeyRow, PasskeyRefused | PublicKeyTooLong | TooManyPasskeys>
@@ -138,7 +139,7 @@ export class Passkeys extends Context.Service<
         list,
         add: Effect.fn("Passkeys.add")(function* (
           site,
-          user_id,
+          { user_id, token },
           { name, credential_id: id, client_data, attestation },
           address
         ) {
@@ -157,6 +158,10 @@ export class Passkeys extends Context.Service<
           return yield* log.by({ kind: "person", id: user_id, name: null, address })(
             Effect.gen(function* () {
               yield* useUp(user_id, issued)
+              // Whoever ends sessions, such as with a new password, locks the user first too.
+              const isOpen = yield* hasRows(sql`
+                SELECT 1 AS open FROM sessions WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`)
+              if (!isOpen) return yield* refused("the session has ended")
               if ((yield* list(user_id)).length >= passkeysMax) return yield* new TooManyPasskeys()
               const row = yield* passkeys.first(sql`
                   INSERT INTO passkeys (passkey_id, user_id, credential_id, public_key, name, counter)

@@ -66,10 +66,10 @@ export const PasskeysHandlers = HttpApiBuilder.group(
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const { user_id, email } = yield* session
-        yield* allowAttempt(limits, email)
+        const mine = yield* session
+        yield* allowAttempt(limits, mine.email)
         const { address } = yield* RequestContext
-        const row = yield* passkeys.add(yield* site, user_id, payload, address).pipe(
+        const row = yield* passkeys.add(yield* site, mine, payload, address).pipe(
           Effect.catchTags({
             PasskeyRefused: ({ message }) =>
               Effect.andThen(Effect.logInfo(`a passkey was refused: ${message}`), Effect.fail(refused)),

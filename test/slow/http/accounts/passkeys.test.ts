@@ -1,7 +1,8 @@
 /** Passkeys over the real API, with an authenticator in software, and attacks on them. */
 import { describe, expect, test } from "bun:test"
+import { Client as Postgres } from "pg"
 import { issuedAt, newChallenge } from "../../../../src/layers/accounts/Passkeys.ts"
-import { type Reply, withApp } from "../../../kit/app.ts"
+import { type Reply, startApp, until, withApp } from "../../../kit/app.ts"
 import { authenticatorAt, type Credential, type Forged } from "../../../kit/authenticator.ts"
 
 const password = "correct horse battery"
@@ -81,6 +82,34 @@ describe("a passkey", () => {
     expect(await list(token)).toEqual([])
     const key = await app.tenant()
     expect((await key.get("/v1/auth/passkeys")).status).toBe(403)
+  })
+
+  test("is not added by a session that ends meanwhile, so it does not outlive a new password", async () => {
+    const { email, token, id } = await person()
+    const stolen = String((await post(null, "/sign-in", { email, password })).body.session_token)
+    const { body } = device.create(await started(stolen))
+    // Statements of one process may share a connection, and would wait for each other there.
+    const second = await startApp({ beside: app })
+    const other = new Postgres({ connectionString: app.databaseUrl })
+    await other.connect()
+    try {
+      // The change of the password waits for this lock in its middle, and the passkey waits for the change.
+      await other.query("BEGIN")
+      await other.query("SELECT 1 FROM sessions WHERE token_hash = sha256($1::bytea) FOR UPDATE", [stolen])
+      const change = { current_password: password, new_password: "a password of another day" }
+      const changing = second.call(token, "POST", "/v1/auth/password", { body: change })
+      const waits = () =>
+        app.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
+      await until("the change waits", waits, ({ length }) => length > 0)
+      const adding = post(stolen, "/passkeys", { name: "Eve", ...body })
+      await until("the passkey waits for it", waits, ({ length }) => length > 1)
+      await other.query("COMMIT")
+      expect([(await changing).status, (await adding).status]).toEqual([200, 400])
+      expect(await app.sql("SELECT 1 FROM passkeys WHERE user_id = $1", [id])).toEqual([])
+    } finally {
+      await other.end()
+      await second.stop()
+    }
   })
 
   test("is renamed and removed by its person only, and signs in no more", async () => {
