@@ -1,6 +1,6 @@
 /** Shared parts of HTML pages: the form behind a mailed link, the answer to an invalid form, and error pages. */
-import { Effect, Option, Schema } from "effect"
-import { type HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Effect, Layer, Option, Schema } from "effect"
+import { HttpRouter, type HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Problem, statusOf } from "../../schema/Errors.ts"
 import { fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
@@ -40,14 +40,13 @@ const invalidForm = (error: HttpServerError.HttpServerError | Schema.SchemaError
 }
 
 type Page = HttpServerResponse.HttpServerResponse
+type Handler = Effect.Effect<
+  Page,
+  Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError,
+  HttpServerRequest.HttpServerRequest
+>
 /** Turns every failure of a form's handler into an error page. */
-export const answered = (
-  handler: Effect.Effect<
-    Page,
-    Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError,
-    HttpServerRequest.HttpServerRequest
-  >
-) =>
+export const answered = (handler: Handler) =>
   handler.pipe(
     Effect.catch((failure) => {
       if ("error" in failure) return Effect.succeed(refused(failure))
@@ -70,3 +69,7 @@ export const openedLink = <R>(ended: Page, shown: (token: string) => Effect.Effe
       Option.isNone(token) ? Effect.succeed(ended) : Effect.map(shown(token.value), (page) => page ?? ended)
     )
   )
+
+/** A page with a form. Opening it changes nothing, because mail scanners open links too. Only the form acts. */
+export const formPage = <R>(path: `/${string}`, shown: Effect.Effect<Page, never, R>, sent: Handler) =>
+  Layer.mergeAll(HttpRouter.add("GET", path, shown), HttpRouter.add("POST", path, answered(sent)))

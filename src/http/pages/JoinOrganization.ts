@@ -3,13 +3,13 @@
  *
  * One form serves new people and people with an account, so the page tells nobody whether the address has one.
  */
-import { Effect, Option, Redacted, Schema } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
 import { joinPath } from "../../schema/accounts/AccountMail.ts"
 import { LinkToken, Password, passwordLengthMin } from "../api/shapes/AccountFields.ts"
 import { makeAccept } from "./AcceptInvitation.ts"
-import { answered, badLink, form, hidden, openedLink } from "./Forms.ts"
+import { badLink, form, formPage, hidden, openedLink } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
 
 const ended = badLink("<p>Ask the person who invited you for another invitation.</p>")
@@ -28,43 +28,33 @@ const role = {
   viewer: "a viewer, who reads"
 } as const
 
-export const JoinOrganizationPage = HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
+export const JoinOrganizationPage = Layer.unwrap(
+  Effect.gen(function* () {
     const invitations = yield* MemberInvitations
     const accept = yield* makeAccept
 
-    yield* router.add(
-      "GET",
-      joinPath,
-      openedLink(
-        ended,
-        Effect.fnUntraced(function* (token) {
-          const invitation = yield* invitations.open(Redacted.make(token))
-          if (Option.isNone(invitation)) return null
-          const { organization, email, role: invited } = invitation.value
-          return page(
-            200,
-            "You are invited to an organization",
-            `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token) + password, "Join")}`,
-            true
-          )
-        })
+    const shown = Effect.fnUntraced(function* (token: string) {
+      const invitation = yield* invitations.open(Redacted.make(token))
+      if (Option.isNone(invitation)) return null
+      const { organization, email, role: invited } = invitation.value
+      return page(
+        200,
+        "You are invited to an organization",
+        `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token) + password, "Join")}`,
+        true
       )
-    )
-    yield* router.add(
-      "POST",
-      joinPath,
-      answered(
-        Effect.gen(function* () {
-          const { token, password, code = "" } = yield* HttpServerRequest.schemaBodyUrlParams(JoinForm)
-          const { session } = yield* accept(token, password, code === "" ? null : code)
-          return page(
-            200,
-            "You are a member",
-            `<p>${escaped(session.email)} is a member of <strong>${escaped(session.organization)}</strong> now.</p><p>Sign in with <code>rungate login --organization-id ${escaped(session.org_id)}</code>, or with <code>POST /v1/auth/sign-in</code> and this <code>organization_id</code>.</p>`
-          )
-        })
+    })
+
+    const join = Effect.gen(function* () {
+      const { token, password, code = "" } = yield* HttpServerRequest.schemaBodyUrlParams(JoinForm)
+      const { session } = yield* accept(token, password, code === "" ? null : code)
+      return page(
+        200,
+        "You are a member",
+        `<p>${escaped(session.email)} is a member of <strong>${escaped(session.organization)}</strong> now.</p><p>Sign in with <code>rungate login --organization-id ${escaped(session.org_id)}</code>, or with <code>POST /v1/auth/sign-in</code> and this <code>organization_id</code>.</p>`
       )
-    )
+    })
+
+    return formPage(joinPath, openedLink(ended, shown), join)
   })
 )
