@@ -5,7 +5,7 @@
  */
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { digest } from "../layers/accounts/Accounts.ts"
+import { digest } from "../layers/accounts/Secrets.ts"
 import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Settings } from "../layers/platform/Settings.ts"

@@ -6,7 +6,7 @@
  * separated by commas) change the size. `--against` compares with the program of another version, as `RUNGATE_BENCH_PROGRAM` names it (stage.ts).
  */
 import { Client } from "pg"
-import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { busySeconds, cpuSeconds } from "./machine.ts"
 import { drained, fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
 

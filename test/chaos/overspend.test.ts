@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, test } from "bun:test"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
-import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { until } from "./processes.ts"
 import { backends, percentile, report, World } from "./world.ts"

@@ -5,7 +5,7 @@
  * card is charged twice.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { callUrl } from "../kit/app.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { type Service, until } from "./processes.ts"

@@ -5,7 +5,7 @@
 import { expect } from "bun:test"
 import { Pool, types } from "pg"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
-import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { freshDatabase } from "../kit/postgres.ts"

@@ -3,7 +3,7 @@
  * of them a request was answered. A body of known length is an ordinary request, and the same body in chunks is not.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { type App, startApp, type Tenant, verify } from "../kit/app.ts"
 import { acme } from "../kit/provider-documents.ts"
 

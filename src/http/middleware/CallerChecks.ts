@@ -7,7 +7,8 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"
+import { Accounts, type Principal } from "../../layers/accounts/Accounts.ts"
+import { digest } from "../../layers/accounts/Secrets.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { markPattern } from "../../schema/accounts/TokenText.ts"

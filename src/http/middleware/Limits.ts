@@ -5,7 +5,7 @@
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { digest } from "../../layers/accounts/Accounts.ts"
+import { digest } from "../../layers/accounts/Secrets.ts"
 import { RateLimitStore } from "../../layers/queues/RateLimitStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 

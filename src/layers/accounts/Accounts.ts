@@ -27,11 +27,9 @@ import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { diesIfMoved } from "../postgres/Elsewhere.ts"
-import { digest, hashed, matches, newToken, randomText } from "./Secrets.ts"
+import { digest, hashed, matches, newToken, randomText, tokenHash } from "./Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "./SecondFactors.ts"
 import { newWalletLane } from "./WalletLanes.ts"
-
-export { digest }
 
 export { keysMax, TooManyKeys } from "./ApiKeys.ts"
 export type { Environment, KeyRow } from "./ApiKeys.ts"
@@ -323,7 +321,7 @@ export class Accounts extends Context.Service<
         open: (user_id, password_hash, org_id, proven) => Effect.orDie(open(user_id, password_hash, org_id, proven)),
         signOut: (token) =>
           done(sql`
-            UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`),
+            UPDATE sessions SET ended_at = now() WHERE token_hash = ${tokenHash(token)} AND ended_at IS NULL`),
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { digest, newLinkToken } from "./Secrets.ts"
+import { newLinkToken, tokenHash } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
@@ -53,18 +53,17 @@ export class Invitations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { cell } = yield* Settings
-      const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       const email = (token: Redacted.Redacted) =>
         emailRows(sql`
-          SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`)
+          SELECT email FROM invitations WHERE token_hash = ${tokenHash(token)} AND used_at IS NULL AND expires_at > now()`)
 
       return Invitations.of({
         invite: Effect.fnUntraced(function* (email) {
           const token = newLinkToken(cell, "invite", null)
           const [row] = yield* expiryRows(sql`
             INSERT INTO invitations (token_hash, email, expires_at)
-            SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})
+            SELECT ${tokenHash(token)}, ${email}, now() + make_interval(days => ${days})
             WHERE NOT EXISTS (SELECT FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
             RETURNING expires_at`)
           return Option.map(Option.fromNullishOr(row), ({ expires_at }) => ({ email, token, expires_at }))
@@ -76,7 +75,7 @@ export class Invitations extends Context.Service<
         redeem: Effect.fnUntraced(function* (token, address, org_id) {
           const rows = yield* Effect.orDie(sql`
             UPDATE invitations SET used_at = now(), org_id = ${org_id}
-            WHERE token_hash = ${hashOf(token)} AND lower(email) = lower(${address}) AND used_at IS NULL AND expires_at > now()
+            WHERE token_hash = ${tokenHash(token)} AND lower(email) = lower(${address}) AND used_at IS NULL AND expires_at > now()
             RETURNING 1 AS redeemed`)
           if (rows.length === 0) return yield* new InvitationRefused()
         })

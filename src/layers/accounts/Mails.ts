@@ -4,10 +4,10 @@
  * The text is chosen when the e-mail is sent. So the request does the same work whether or not the address has an account. The
  * token of a link is also created then, and only its digest is stored.
  */
-import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema, Struct } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { signInChanges } from "../../schema/accounts/AccountMail.ts"
-import { digest, newLinkToken } from "./Secrets.ts"
+import { newLinkToken, tokenHash } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -100,7 +100,7 @@ export class Mails extends Context.Service<
         const token = newLinkToken(cell, purpose === "verify_email" ? "verify" : "reset", null)
         yield* sql`
           INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at)
-          VALUES (${digest(Secret.value(token))}, ${purpose}, ${user_id}, now() + make_interval(mins => ${minutes}))`
+          VALUES (${tokenHash(token)}, ${purpose}, ${user_id}, now() + make_interval(mins => ${minutes}))`
         return token
       })
 

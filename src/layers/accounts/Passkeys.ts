@@ -6,14 +6,14 @@
  * when the last one that was used was made, and only later ones work.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
 import { type Assertion, NewCredential, Passkey } from "../../schema/nouns/Passkey.ts"
 import { Accounts, type NewSession } from "./Accounts.ts"
-import { digest } from "./Secrets.ts"
+import { tokenHash } from "./Secrets.ts"
 
 /** `message` is for the log: it names the rule, and no secret. */
 export class PasskeyRefused extends Schema.TaggedError<PasskeyRefused>()("PasskeyRefused", {
@@ -160,7 +160,7 @@ export class Passkeys extends Context.Service<
               yield* useUp(user_id, issued)
               // Whoever ends sessions, such as with a new password, locks the user first too.
               const isOpen = yield* hasRows(sql`
-                SELECT 1 AS open FROM sessions WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`)
+                SELECT 1 AS open FROM sessions WHERE token_hash = ${tokenHash(token)} AND ended_at IS NULL`)
               if (!isOpen) return yield* refused("the session has ended")
               if ((yield* list(user_id)).length >= passkeysMax) return yield* new TooManyPasskeys()
               const row = yield* passkeys.first(sql`

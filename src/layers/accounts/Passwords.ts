@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Directory } from "./Directory.ts"
-import { digest, hashed, matches } from "./Secrets.ts"
+import { hashed, matches, tokenHash } from "./Secrets.ts"
 import { rowsOf, storedAs } from "../postgres/Rows.ts"
 
 /** The link's token is unknown, used or expired. */
@@ -50,16 +50,15 @@ export class Passwords extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const log = yield* AuditLog
       const directory = yield* Directory
-      const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       /** Deletes a link's token and returns its user. If the transaction fails, the link still works. */
       const consume = Effect.fnUntraced(function* (token: Redacted.Redacted, purpose: string) {
         // Lock the user first. Otherwise two links of one user could deadlock on each other's tokens.
         yield* sql`
           SELECT 1 AS locked FROM users
-          WHERE user_id = (SELECT user_id FROM mail_tokens WHERE token_hash = ${hashOf(token)}) FOR UPDATE`
+          WHERE user_id = (SELECT user_id FROM mail_tokens WHERE token_hash = ${tokenHash(token)}) FOR UPDATE`
         const [row] = yield* userIdRows(sql`
-          DELETE FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()
+          DELETE FROM mail_tokens WHERE token_hash = ${tokenHash(token)} AND purpose = ${purpose} AND expires_at > now()
           RETURNING user_id`)
         return row === undefined ? yield* new LinkRefused() : row.user_id
       })
@@ -82,7 +81,7 @@ export class Passwords extends Context.Service<
       const claimAddress = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const rows = emailRows(sql`
           SELECT u.email FROM mail_tokens t JOIN users u USING (user_id)
-          WHERE t.token_hash = ${hashOf(token)} AND t.purpose = 'verify_email' AND t.expires_at > now()`)
+          WHERE t.token_hash = ${tokenHash(token)} AND t.purpose = 'verify_email' AND t.expires_at > now()`)
         const [row] = directory.cells === null ? [] : yield* Effect.orDie(rows)
         if (row !== undefined) yield* Effect.mapError(directory.claim(row.email), () => new AddressTaken())
       })
@@ -90,7 +89,7 @@ export class Passwords extends Context.Service<
       const endSessions = (user_id: string, except: Redacted.Redacted | null) => sql`
         UPDATE sessions SET ended_at = now()
         WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
-          AND token_hash IS DISTINCT FROM ${except === null ? null : hashOf(except)}::bytea
+          AND token_hash IS DISTINCT FROM ${except === null ? null : tokenHash(except)}::bytea
         RETURNING 1 AS ended`
 
       /** The hash of the user's password, if it is this one. */
@@ -142,7 +141,7 @@ export class Passwords extends Context.Service<
         reset: Effect.fn("Passwords.reset")(function* (token, next, address) {
           // Checked before the expensive password hash, so that an invented token costs little.
           const tokens = yield* Effect.orDie(sql`
-            SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
+            SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${tokenHash(token)} AND purpose = 'reset_password' AND expires_at > now()`)
           if (tokens.length === 0) return yield* new LinkRefused()
           const password_hash = yield* hashed(next)
           return yield* log

@@ -22,6 +22,9 @@ export const randomPassword = (): Redacted.Redacted => Redacted.make(randomText(
 /** A plain digest is enough for secrets of 43 random letters (247 bits). Passwords need `hashed`. */
 export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
 
+/** What is stored of a token. */
+export const tokenHash = (token: Redacted.Redacted): Uint8Array => digest(Redacted.value(token))
+
 /** What a link is for. */
 type LinkPurpose = "verify" | "reset" | "invite" | "join" | "operator" | "approve"
 

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { storedAs } from "../postgres/Rows.ts"
-import { digest } from "./Secrets.ts"
+import { tokenHash } from "./Secrets.ts"
 
 export const OpenSessionRow = Schema.Struct({
   id: Schema.String,
@@ -45,13 +45,12 @@ export class Sessions extends Context.Service<
     Sessions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
       const idOf = sql.literal(`'${prefix}' || encode(substring(sha256(token_hash) FROM 1 FOR 16), 'hex')`)
 
       return Sessions.of({
         list: (user_id, token) =>
           sessions.all(sql`
-            SELECT ${idOf} AS id, org_id, o.name AS organization, s.created_at, s.expires_at, s.token_hash = ${hashOf(token)} AS current
+            SELECT ${idOf} AS id, org_id, o.name AS organization, s.created_at, s.expires_at, s.token_hash = ${tokenHash(token)} AS current
             FROM sessions s JOIN orgs o USING (org_id)
             WHERE s.user_id = ${user_id} AND s.ended_at IS NULL AND s.expires_at > now()
             ORDER BY s.created_at DESC, s.token_hash LIMIT ${sessionsMax}`),
@@ -60,7 +59,7 @@ export class Sessions extends Context.Service<
             ? ended.first(sql`
                 UPDATE sessions SET ended_at = now()
                 WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now() AND ${idOf} = ${id}
-                RETURNING token_hash = ${hashOf(token)} AS current`)
+                RETURNING token_hash = ${tokenHash(token)} AS current`)
             : Effect.succeed(null)
       })
     })

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { digest } from "./Accounts.ts"
+import { digest } from "./Secrets.ts"
 import { hasRows, storedAs } from "../postgres/Rows.ts"
 
 const keptDays = 90

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { ApprovalState } from "../../schema/guards/Approval.ts"
 import { Approval } from "../../schema/nouns/Approval.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
-import { digest, newLinkToken } from "../accounts/Secrets.ts"
+import { newLinkToken, tokenHash } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { hasRows, storedAs } from "../postgres/Rows.ts"
 
@@ -77,7 +77,7 @@ export class ApprovalStore extends Context.Service<
           const token = newLinkToken(cell, "approve", null)
           const isStored = yield* hasRows(sql`
             INSERT INTO approval_links (token_hash, run_id, user_id)
-            SELECT ${digest(Redacted.value(token))}, a.run_id, m.user_id
+            SELECT ${tokenHash(token)}, a.run_id, m.user_id
             FROM approvals a JOIN members m ON m.org_id = a.org_id JOIN users u ON u.user_id = m.user_id
             WHERE a.run_id = ${run_id} AND u.email = ${address} AND NOT u.pending AND ${sql.literal(open)}
             LIMIT 1 RETURNING 1`)
@@ -87,7 +87,7 @@ export class ApprovalStore extends Context.Service<
           const one = yield* links.first(sql`
             SELECT a.org_id, a.run_id, m.user_id FROM approval_links l JOIN approvals a USING (run_id)
             JOIN members m ON m.org_id = a.org_id AND m.user_id = l.user_id
-            WHERE l.token_hash = ${digest(Redacted.value(token))} AND ${sql.literal(open)}`)
+            WHERE l.token_hash = ${tokenHash(token)} AND ${sql.literal(open)}`)
           const row = one === null ? null : yield* find(one.org_id, one.run_id)
           return one === null || row === null ? null : { ...row, ...one }
         }),

@@ -4,9 +4,9 @@
  * It is a part of the invitation's own row, because a process of an older release would not know what to do with another kind of row in the
  * table `mails`.
  */
-import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { digest, newLinkToken } from "../accounts/Secrets.ts"
+import { newLinkToken, tokenHash } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { done, oneRowOf, storedAs } from "../postgres/Rows.ts"
 
@@ -58,7 +58,7 @@ export class InvitationMails extends Context.Service<
         if (sent >= BigInt(sentPerHourMax)) return null
         const token = newLinkToken(cell, "join", org_id)
         const rows = yield* sql`
-          UPDATE member_invitations SET token_hash = ${digest(Secret.value(token))}
+          UPDATE member_invitations SET token_hash = ${tokenHash(token)}
           WHERE org_id = ${org_id} AND invitation_id = ${invitation_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
             AND expires_at > now() RETURNING 1 AS changed`
         return rows.length === 0 ? null : token

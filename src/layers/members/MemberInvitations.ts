@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Accounts, type NewSession } from "../accounts/Accounts.ts"
 import { type AddressElsewhere, Directory } from "../accounts/Directory.ts"
-import { digest, hashed, matches, newLinkToken } from "../accounts/Secrets.ts"
+import { hashed, matches, newLinkToken, tokenHash } from "../accounts/Secrets.ts"
 import { type CodeNeeded, SecondFactors, type WrongCode } from "../accounts/SecondFactors.ts"
 import { Mails } from "../accounts/Mails.ts"
 import { newId } from "../platform/Ids.ts"
@@ -113,7 +113,6 @@ export class MemberInvitations extends Context.Service<
       const factors = yield* SecondFactors
       const mails = yield* Mails
       const log = yield* AuditLog
-      const hashOf = (token: Redacted.Redacted) => digest(Secret.value(token))
       const columns = sql.literal(
         "i.invitation_id AS id, i.email, i.role, u.email AS invited_by, i.created_at, i.expires_at"
       )
@@ -134,7 +133,7 @@ export class MemberInvitations extends Context.Service<
         const [row] = yield* openRows(sql`
           SELECT i.invitation_id, i.org_id, o.name AS organization, i.email, i.role, i.attempts > 0 AS mailed
           FROM member_invitations i JOIN orgs o USING (org_id)
-          WHERE i.token_hash = ${hashOf(token)} AND i.accepted_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > now()`)
+          WHERE i.token_hash = ${tokenHash(token)} AND i.accepted_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > now()`)
         return Option.fromNullishOr(row)
       }, Effect.orDie)
 
@@ -199,7 +198,7 @@ export class MemberInvitations extends Context.Service<
               WHERE org_id = ${org_id} AND lower(email) = lower(${email}) AND accepted_at IS NULL AND withdrawn_at IS NULL`
             yield* sql`
               INSERT INTO member_invitations (invitation_id, org_id, email, role, invited_by, token_hash, expires_at, send_at)
-              VALUES (${invitation_id}, ${org_id}, ${email}, ${role}, ${invited_by}, ${token === null ? null : hashOf(token)},
+              VALUES (${invitation_id}, ${org_id}, ${email}, ${role}, ${invited_by}, ${token === null ? null : tokenHash(token)},
                       now() + make_interval(days => ${days}), CASE WHEN ${mailed} THEN now() END)`
             const [row] = yield* invitationRows(sql`
               SELECT ${columns} FROM member_invitations i JOIN users u ON u.user_id = i.invited_by

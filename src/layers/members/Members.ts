@@ -8,7 +8,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { allows, inviterOf, type Role, roles } from "../../schema/accounts/Role.ts"
-import { digest, newToken } from "../accounts/Secrets.ts"
+import { digest, newToken, tokenHash } from "../accounts/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { rowsOf, storedAs } from "../postgres/Rows.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
@@ -161,7 +161,7 @@ export class Members extends Context.Service<
         }),
         switchTo: Effect.fn("Members.switchTo")(function* (session, org_id) {
           const token = newToken(cell, "sess", org_id)
-          const hash = digest(Redacted.value(session))
+          const hash = tokenHash(session)
           // Whoever ends all sessions of the user locks the user first too, and then finds this one or its successor.
           const opened = yield* sql`
             WITH me AS (

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { markPattern } from "../../schema/accounts/TokenText.ts"
-import { digest, newLinkToken, newToken } from "../accounts/Secrets.ts"
+import { newLinkToken, newToken, tokenHash } from "../accounts/Secrets.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -63,16 +63,15 @@ export class OperatorSessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { cell } = yield* Settings
       const log = yield* AuditLog
-      const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       // The update waits for another one of the same link, and then finds it used.
       const use = (link: Redacted.Redacted, token: Redacted.Redacted) =>
         sessionRows(sql`
           WITH used AS (
             UPDATE operator_links SET used_at = now()
-            WHERE token_hash = ${hashOf(link)} AND used_at IS NULL AND expires_at > now() RETURNING link_id, operator)
+            WHERE token_hash = ${tokenHash(link)} AND used_at IS NULL AND expires_at > now() RETURNING link_id, operator)
           INSERT INTO operator_sessions (session_id, link_id, token_hash, operator, expires_at)
-          SELECT ${newId("ops")}, link_id, ${hashOf(token)}, operator, now() + make_interval(hours => ${sessionHours}) FROM used
+          SELECT ${newId("ops")}, link_id, ${tokenHash(token)}, operator, now() + make_interval(hours => ${sessionHours}) FROM used
           RETURNING session_id, operator, created_at, expires_at`)
 
       return OperatorSessions.of({
@@ -84,12 +83,14 @@ export class OperatorSessions extends Context.Service<
           const token = newLinkToken(cell, "operator", null)
           const { expires_at } = yield* expiryRow(sql`
             INSERT INTO operator_links (link_id, token_hash, operator, expires_at)
-            VALUES (${newId("opl")}, ${hashOf(token)}, ${operator}, now() + make_interval(mins => ${linkMinutes}))
+            VALUES (${newId("opl")}, ${tokenHash(token)}, ${operator}, now() + make_interval(mins => ${linkMinutes}))
             RETURNING expires_at`)
           return { token, expires_at }
         }, Effect.orDie),
         open: Effect.fn("OperatorSessions.open")(function* (link, address) {
-          const [printed] = yield* linkRows(sql`SELECT operator FROM operator_links WHERE token_hash = ${hashOf(link)}`)
+          const [printed] = yield* linkRows(
+            sql`SELECT operator FROM operator_links WHERE token_hash = ${tokenHash(link)}`
+          )
           if (printed === undefined) return null
           const token = Redacted.make(newToken(cell, "oper", null))
           const actor = { kind: "operator", id: null, name: printed.operator, address } as const
@@ -100,7 +101,7 @@ export class OperatorSessions extends Context.Service<
           if (!tokenForm.test(Redacted.value(token))) return null
           const [session] = yield* sessionRows(sql`
             SELECT session_id, operator, created_at, expires_at FROM operator_sessions
-            WHERE token_hash = ${hashOf(token)} AND ended_at IS NULL AND expires_at > now()`)
+            WHERE token_hash = ${tokenHash(token)} AND ended_at IS NULL AND expires_at > now()`)
           return session ?? null
         }, Effect.orDie),
         end: (session_id) =>
