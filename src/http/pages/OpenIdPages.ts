@@ -1,7 +1,7 @@
 /**
  * Sign-in by OpenID Connect: `/auth/openid` sends the browser to the provider, which sends it back to `/auth/openid/callback`.
  *
- * A cookie binds both requests to one browser, and is deleted before the answer is used. Opening the second address without it does nothing.
+ * A cookie binds both requests to one browser, and is deleted with the answer. Opening the second address without it does nothing.
  */
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -152,13 +152,7 @@ export const OpenIdPages = Layer.unwrap(
       yield* setOperatorCookie(opened.token, opened.session.expires_at)
     })
 
-    const end = Effect.gen(function* () {
-      const { url, cookies } = yield* HttpServerRequest.HttpServerRequest
-      if (settings.openId === null) return yield* Effect.fail(off)
-      const [, binding, page] = keptForm.exec(cookies[cookie] ?? "") ?? []
-      if (binding === undefined) return yield* Effect.fail(failed)
-      const next = localAddress(page)
-      const callback = new URL(`${yield* issuerOf(settings)}${openIdCallbackPath}?${url.split("?")[1] ?? ""}`)
+    const ended = Effect.fnUntraced(function* (binding: string, callback: URL, next: string, rules: OpenIdSettings) {
       const person = yield* orFailed(openId.finish(binding, callback))
       const elsewhere =
         person.email === null || directory.cells === null ? null : yield* directory.cells.of(person.email)
@@ -166,16 +160,24 @@ export const OpenIdPages = Layer.unwrap(
       if (elsewhere !== null && next !== operatorPage)
         return to(`${openIdStartPath}?${new URLSearchParams({ cell: elsewhere.name, next })}`)
       yield* next === operatorPage
-        ? asOperator(person, settings.openId)
-        : Effect.flatMap(signInAs(person, settings.openId), ({ token, session }) =>
-            setSessionCookie(token, session.expires_at)
-          )
+        ? asOperator(person, rules)
+        : Effect.flatMap(signInAs(person, rules), ({ token, session }) => setSessionCookie(token, session.expires_at))
       return to(next)
+    })
+
+    const end = Effect.gen(function* () {
+      const { url, cookies } = yield* HttpServerRequest.HttpServerRequest
+      if (settings.openId === null) return yield* Effect.fail(off)
+      const [, binding, page] = keptForm.exec(cookies[cookie] ?? "") ?? []
+      const callback = new URL(`${yield* issuerOf(settings)}${openIdCallbackPath}?${url.split("?")[1] ?? ""}`)
+      // The cookie stays for the tab that has begun last.
+      if (binding === undefined || !openId.isAnswer(binding, callback)) return yield* Effect.fail(failed)
+      return keep("", 0)(yield* answered(ended(binding, callback, localAddress(page), settings.openId)))
     })
 
     return Layer.mergeAll(
       HttpRouter.add("GET", openIdStartPath, rateLimitedPage(answered(begin))),
-      HttpRouter.add("GET", openIdCallbackPath, rateLimitedPage(Effect.map(answered(end), keep("", 0))))
+      HttpRouter.add("GET", openIdCallbackPath, rateLimitedPage(answered(end)))
     )
   })
 )

@@ -54,6 +54,8 @@ export class OpenId extends Context.Service<
       redirect_uri: string,
       acr: ReadonlyArray<string>
     ) => Effect.Effect<string, OpenIdFailed>
+    /** Whether `callback` answers the sign-in of this secret, and not that of another tab. */
+    readonly isAnswer: (binding: string, callback: URL) => boolean
     /** Redeems the code in the address `callback`, and checks who has signed in. */
     readonly finish: (binding: string, callback: URL) => Effect.Effect<OpenIdPerson, OpenIdFailed>
   }
@@ -127,7 +129,11 @@ export class OpenId extends Context.Service<
         }
       })
 
-      return OpenId.of({ start, finish })
+      return OpenId.of({
+        start,
+        isAnswer: (binding, callback) => callback.searchParams.get("state") === derived(binding, "state"),
+        finish
+      })
     })
   )
 }

@@ -257,6 +257,17 @@ describe("who does not", () => {
     expect(thief.cookies.size).toBe(0)
   })
 
+  test("of two tabs the one that began last signs in, also after the other one has come back", async () => {
+    provider.state.person = verified(fresh("tia"))
+    const browser = browserAt(app.url)
+    const [first, last] = [await browser.callback(), await browser.callback()]
+    expect((await browser.go(first)).status).toBe(403)
+    // What another site opens here is no answer either.
+    expect((await browser.go("/auth/openid/callback?code=x&state=y")).status).toBe(403)
+    expect((await browser.go(last)).status).toBe(303)
+    expect([...browser.cookies.keys()]).toEqual(["__Host-rungate_session"])
+  })
+
   test("the address to return to is one of this service", async () => {
     for (const next of ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
       expect((await signIn(verified(fresh("max")), app, next)).location).toBe("/")
