@@ -104,9 +104,9 @@ export const problem = <C extends ErrorCode>(
 /** Refuses a request because of one field. `path` is dotted, such as routing.max_cost. */
 export const refused = (
   path: string,
-  message: string,
-  sentence: string | Sentence = `${path} ${message}`.trimStart()
-) => Effect.fail(problem("invalid_request", sentence, [{ path, message }]))
+  message: string | Sentence,
+  sentence: string | Sentence = path === "" ? message : withCommands`${path} ${message}`
+) => Effect.fail(problem("invalid_request", sentence, [{ path, message: sentenceOf(message).message }]))
 
 export const notACursor = refused("query.cursor", "is not a cursor of this list")
 

@@ -3,7 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
 import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { resetPassword } from "../../schema/Steps.ts"
 import { passwordLengthMin } from "../api/shapes/AccountFields.ts"
@@ -12,17 +12,11 @@ import { Limits } from "../middleware/Limits.ts"
 import { allowCode, codeRefused } from "./SignIn.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-const refusedField = (path: string, message: string) =>
-  problem("invalid_request", `${path} ${message}`, [{ path, message }])
-
-export const notInvited = refusedField(
+export const notInvited = refused(
   "token",
   "is not a valid invitation: it was used, withdrawn or replaced, or has expired after a week. Ask the person who invited you for another one"
 )
-const weak = refusedField(
-  "password",
-  `must have at least ${passwordLengthMin} characters, because it is for a new account`
-)
+const weak = refused("password", `must have at least ${passwordLengthMin} characters, because it is for a new account`)
 const elsewhere = problem(
   "invalid_request",
   "This address has an account in another part of this service, so it can't join here. Ask for an invitation of another address, or ask the operator to move one of the organizations."
@@ -53,8 +47,8 @@ export const makeAccept = Effect.gen(function* () {
       .accept(token, { password: Redacted.make(password), code, passwordLengthMin, client })
       .pipe(
         Effect.catchTags({
-          NotInvited: () => Effect.fail(notInvited),
-          WeakPassword: () => Effect.fail(weak),
+          NotInvited: () => notInvited,
+          WeakPassword: () => weak,
           AddressElsewhere: () => Effect.fail(elsewhere),
           WrongAccountPassword: () => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword)),
           ...codeRefused(limits, email, "unauthorized")

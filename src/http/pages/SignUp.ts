@@ -12,7 +12,7 @@ import { Invitations } from "../../layers/accounts/Invitations.ts"
 import { Mails } from "../../layers/accounts/Mails.ts"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { dollars } from "../../schema/money/Money.ts"
 import { codeOf } from "../../schema/wallet/Referral.ts"
 import type { SignUpRequest } from "../api/shapes/Credentials.ts"
@@ -23,13 +23,10 @@ import { RequestContext } from "../middleware/RequestContext.ts"
 /** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
 const dailyLimitInProduction = dollars("100.00")
 
-const refusedField = (path: string, message: string) =>
-  problem("invalid_request", `${path} ${message}`, [{ path, message }])
-
-const emailTaken = refusedField("email", "already has an account; sign in instead")
+const emailTaken = refused("email", "already has an account; sign in instead")
 const codeRefused = {
-  unknown_code: refusedField("referral_code", "is not an existing referral code; leave it out"),
-  known_person: refusedField(
+  unknown_code: refused("referral_code", "is not an existing referral code; leave it out"),
+  known_person: refused(
     "referral_code",
     "is for new customers only, and this e-mail address or another spelling of it has an account already; leave it out"
   )
@@ -40,7 +37,7 @@ const needsInvitation = problem(
   "forbidden",
   "Sign-up here is by invitation: ask the operator of this service for a link (rungate admin invite), and send its token in the field invitation."
 )
-const invitationRefused = refusedField(
+const invitationRefused = refused(
   "invitation",
   "is not valid for this address: it was used, expired after a week, or is for another address; ask the operator for another one"
 )
@@ -61,14 +58,13 @@ export const makeSignUp = Effect.gen(function* () {
     if (given === null) return signUp === "invite" ? yield* Effect.fail(needsInvitation) : null
     const token = Redacted.make(given)
     const invited = yield* invitations.email(token)
-    if (Option.isNone(invited) || invited.value.toLowerCase() !== email.toLowerCase())
-      return yield* Effect.fail(invitationRefused)
+    if (Option.isNone(invited) || invited.value.toLowerCase() !== email.toLowerCase()) return yield* invitationRefused
     return token
   })
 
-  const refusal = (refused: EmailTaken | JoiningRefused) => {
-    if (refused._tag === "EmailTaken") return emailTaken
-    return refused._tag === "ReferralRefused" ? codeRefused[refused.reason] : invitationRefused
+  const refusal = (why: EmailTaken | JoiningRefused) => {
+    if (why._tag === "EmailTaken") return emailTaken
+    return why._tag === "ReferralRefused" ? codeRefused[why.reason] : invitationRefused
   }
 
   /** `vouched`: somebody has verified the address already, and this is to be stored with the account. */
@@ -83,11 +79,11 @@ export const makeSignUp = Effect.gen(function* () {
     const address = invitation !== null || vouched !== null ? "verified" : emailVerification ? "pending" : "trusted"
     const typed = payload.referral_code ?? null
     const code = typed === null ? null : codeOf(typed)
-    if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
+    if (typed !== null && code === null) return yield* codeRefused.unknown_code
     const trustedEmail = address === "pending" ? null : email
     if (code !== null)
-      yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
-    if (trustedEmail !== null) yield* Effect.mapError(directory.claim(trustedEmail), () => emailTaken)
+      yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => codeRefused[reason]))
+    if (trustedEmail !== null) yield* Effect.catch(directory.claim(trustedEmail), () => emailTaken)
     const account = yield* accounts
       .signUp({
         email,
@@ -103,7 +99,7 @@ export const makeSignUp = Effect.gen(function* () {
           if (address === "pending") yield* mails.signedUp(user_id, email)
         })
       })
-      .pipe(Effect.mapError(refusal))
+      .pipe(Effect.catch(refusal))
     if (address === "pending") yield* accountMails.wake
     return account
   })

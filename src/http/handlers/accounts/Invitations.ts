@@ -102,7 +102,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
         // Counted apart from acceptances, so that somebody who opens the page often can still accept.
         yield* allowAttempt(limits, linkAccount(`${token} preview`))
         const invitation = yield* invitations.open(Redacted.make(token))
-        if (Option.isNone(invitation)) return yield* Effect.fail(notInvited)
+        if (Option.isNone(invitation)) return yield* notInvited
         const { organization, email, role } = invitation.value
         return { organization, email, role }
       }),

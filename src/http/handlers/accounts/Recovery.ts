@@ -5,7 +5,7 @@ import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { Mails } from "../../../layers/accounts/Mails.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refused } from "../../../schema/Errors.ts"
 import { Api } from "../../api/Api.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
@@ -13,25 +13,19 @@ import { allowCode, codeRefused } from "../../pages/SignIn.ts"
 import { makeWithPassword } from "./withPassword.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { Limits } from "../../middleware/Limits.ts"
-import { withCommands, type Sentence, sentenceOf } from "../../../schema/Hints.ts"
+import { withCommands } from "../../../schema/Hints.ts"
 import { viaApi, resetPassword } from "../../../schema/Steps.ts"
 
-const refusedField = (path: string, sentence: string | Sentence) =>
-  problem("invalid_request", withCommands`${path} ${sentence}`, [{ path, message: sentenceOf(sentence).message }])
-
-const expiredVerification = refusedField(
+const expiredVerification = refused(
   "token",
   withCommands`is not valid: the link was used, or has expired. Sign in, and get another one with ${viaApi("POST", "/v1/auth/verify-email/resend")}`
 )
-const expiredReset = refusedField(
+const expiredReset = refused(
   "token",
   withCommands`is not valid: the link was used, or has expired. Ask for another one with ${resetPassword}`
 )
-const addressTaken = refusedField(
-  "token",
-  "is for an address that another account has verified; sign in to that account"
-)
-const wrongCode = refusedField(
+const addressTaken = refused("token", "is for an address that another account has verified; sign in to that account")
+const wrongCode = refused(
   "code",
   "is wrong, too old, or was used before; send the app's next code for the secret that was started last"
 )
@@ -68,8 +62,8 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         yield* allowAttempt(limits, linkAccount(token))
         const email = yield* passwords.verifyEmail(Redacted.make(token)).pipe(
           Effect.catchTags({
-            LinkRefused: () => Effect.fail(expiredVerification),
-            AddressTaken: () => Effect.fail(addressTaken)
+            LinkRefused: () => expiredVerification,
+            AddressTaken: () => addressTaken
           })
         )
         return { verified: true as const, email }
@@ -108,7 +102,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         const { user_id, email } = yield* session
         yield* allowCode(limits, email, code)
         const recovery_codes = yield* asCaller(factors.confirm(user_id, code)).pipe(
-          Effect.catchTag("WrongCode", () => Effect.fail(wrongCode))
+          Effect.catchTag("WrongCode", () => wrongCode)
         )
         yield* accountMails.wake
         return { recovery_codes }
@@ -134,7 +128,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         yield* allowAttempt(limits, linkAccount(token))
         yield* passwords
           .reset(Redacted.make(token), Redacted.make(new_password), (yield* RequestContext).address)
-          .pipe(Effect.catchTag("LinkRefused", () => Effect.fail(expiredReset)))
+          .pipe(Effect.catchTag("LinkRefused", () => expiredReset))
         return { password_changed: true as const }
       })
     })
