@@ -38,8 +38,7 @@ const same = (password: string, again: string) =>
 const forgotten = page(
   200,
   "Set a new password",
-  `<p>A link to set a new password is mailed to the address of your account.</p>${form(`<label>E-mail address <input type="email" name="email" maxlength="254" autocomplete="email" required></label>`, "Send the link")}`,
-  true
+  `<p>A link to set a new password is mailed to the address of your account.</p>${form(`<label>E-mail address <input type="email" name="email" maxlength="254" autocomplete="email" required></label>`, "Send the link")}`
 )
 
 export const AccountPages = Layer.unwrap(
@@ -93,8 +92,7 @@ export const AccountPages = Layer.unwrap(
       return page(
         200,
         "You are invited to Rungate",
-        `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet. This invitation is for ${escaped(email.value)}.</p>${form(hidden(token) + name + passwords, "Sign up")}`,
-        true
+        `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet. This invitation is for ${escaped(email.value)}.</p>${form(hidden(token) + name + passwords, "Sign up")}`
       )
     })
 

@@ -49,8 +49,7 @@ export const ApproveRunPage = HttpRouter.use(
           return page(
             200,
             "A run waits for your approval",
-            `<dl>${list}</dl><form method="post">${hidden(token)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`,
-            true
+            `<dl>${list}</dl><form method="post">${hidden(token)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`
           )
         })
       )

@@ -57,9 +57,7 @@ export const answered = (handler: Handler) =>
 /** The page that a mailed link opens. Its form holds the link's token, and nothing happens before the form is sent. */
 export const opened = (title: string, text: string, fields: string, button: string) =>
   Effect.map(tokenInAddress, (token) =>
-    Option.isNone(token)
-      ? badLink("")
-      : page(200, title, `<p>${text}</p>${form(hidden(token.value) + fields, button)}`, true)
+    Option.isNone(token) ? badLink("") : page(200, title, `<p>${text}</p>${form(hidden(token.value) + fields, button)}`)
   )
 
 /** The same for a page that says what the link is about. `shown` gives null for a token that is not valid, or not any more. */

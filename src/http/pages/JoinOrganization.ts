@@ -40,8 +40,7 @@ export const JoinOrganizationPage = Layer.unwrap(
       return page(
         200,
         "You are invited to an organization",
-        `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token) + password, "Join")}`,
-        true
+        `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token) + password, "Join")}`
       )
     })
 

@@ -4,8 +4,8 @@
  */
 import { HttpServerResponse } from "effect/http"
 
-const headersOf = (formAction: "'none'" | "'self'") => ({
-  "content-security-policy": `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+const headersOf = (body: string) => ({
+  "content-security-policy": `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action ${body.includes("<form ") ? "'self'" : "'none'"}; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store"
@@ -59,8 +59,8 @@ ${rows.map(([name = "", ...cells]) => `<tr><th scope="row">${name}</th>${cells.m
 </tbody>
 </table>`
 
-/** `body` is HTML: whatever comes from a request or the database must be escaped in it. */
-export const page = (status: number, title: string, body: string, form = false) =>
+/** `body` is HTML: whatever comes from a request or the database must be escaped in it. Only a page with a form may send one. */
+export const page = (status: number, title: string, body: string) =>
   HttpServerResponse.text(
     `<!doctype html>
 <html lang="en">
@@ -81,5 +81,5 @@ ${body}
 </body>
 </html>
 `,
-    { status, contentType: "text/html; charset=utf-8", headers: headersOf(form ? "'self'" : "'none'") }
+    { status, contentType: "text/html; charset=utf-8", headers: headersOf(body) }
   )

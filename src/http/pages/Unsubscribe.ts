@@ -43,7 +43,7 @@ export const UnsubscribePage = HttpRouter.use(
 
     yield* answer("GET", (_, who) => {
       const text = `<p>${who} will get no more messages from the sender of this one.</p>`
-      return Effect.succeed(page(200, "Opt out of messages", `${text}${form("", "Opt out")}`, true))
+      return Effect.succeed(page(200, "Opt out of messages", `${text}${form("", "Opt out")}`))
     })
     yield* answer("POST", ({ org_id, run_id, digest }, who, hint) =>
       Effect.as(
