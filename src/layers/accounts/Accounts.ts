@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { done, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { done, hasRows, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
@@ -240,11 +240,9 @@ export class Accounts extends Context.Service<
           JOIN members m ON m.org_id = s.org_id AND m.user_id = s.user_id
           WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
 
-      const isMember = Effect.fnUntraced(function* (user_id: string, org_id: string | null) {
-        const rows = yield* sql`
-          SELECT 1 AS found FROM members WHERE user_id = ${user_id} AND (${org_id}::text IS NULL OR org_id = ${org_id}) LIMIT 1`
-        return rows.length > 0
-      })
+      const isMember = (user_id: string, org_id: string | null) =>
+        hasRows(sql`
+          SELECT 1 AS found FROM members WHERE user_id = ${user_id} AND (${org_id}::text IS NULL OR org_id = ${org_id}) LIMIT 1`)
 
       const check = Effect.fnUntraced(function* (email: string, password: Redacted.Redacted) {
         const users = yield* userRows(sql`
@@ -267,8 +265,6 @@ export class Accounts extends Context.Service<
         )
         return signedIn.find((one) => one !== undefined)
       }, Effect.orDie)
-
-      const session = (token: Redacted.Redacted) => findSession(Redacted.value(token))
 
       const keys = apiKeys(sql, cell)
 
@@ -315,14 +311,15 @@ export class Accounts extends Context.Service<
           if (user === undefined) return Option.none()
           const proven = yield* factors.check(user.user_id, code)
           const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id, proven))
-          if (opened === null && !(yield* Effect.orDie(isMember(user.user_id, org_id)))) return yield* new NotMember()
+          if (opened === null && !(yield* isMember(user.user_id, org_id))) return yield* new NotMember()
           return Option.fromNullishOr(opened)
         }),
         open: (user_id, password_hash, org_id, proven) => Effect.orDie(open(user_id, password_hash, org_id, proven)),
         signOut: (token) =>
           done(sql`
             UPDATE sessions SET ended_at = now() WHERE token_hash = ${tokenHash(token)} AND ended_at IS NULL`),
-        session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
+        session: (token) =>
+          Effect.orDie(Effect.map(findSession(Redacted.value(token)), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
