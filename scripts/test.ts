@@ -14,7 +14,8 @@
  *
  * What failed is repeated at the end, where it is found below thousands of lines. With TEST_FLAKY_FILES=2, as in `.ci/run`, at most two
  * files with failed tests run three times more. If they pass each time, they are named as flaky and not counted as failed; with
- * TEST_FLAKY_LIST=<file> their names are appended to that file too. Broken books ("violation" in the output) are never tried again.
+ * TEST_FLAKY_LIST=<file> their names are appended to that file too. Broken books ("violation" in the output) are never tried again. Below
+ * the failures stands whether they failed again, or why they were not tried again.
  *
  * All files run in several processes, each with servers of its own; whichever is free takes the next, the longest first. How long they
  * take stands in test/timings.json: `npm run test:all -- --update-timings`, on a quiet machine, writes it anew.
@@ -219,24 +220,42 @@ await runAll(running.filter((file) => alone.includes(file)))
 const flakyFilesMax = Number(process.env["TEST_FLAKY_FILES"] ?? 0)
 const passesAgain = 3
 const failedFiles = Array.from(new Set(failures.map((failure) => failure.file)))
-const mayBeFlaky =
-  failed > 0 &&
-  failed === failures.length &&
-  failedFiles.length <= flakyFilesMax &&
-  !failures.some(({ file, text }) => file === "" || /violation/i.test(text))
-if (mayBeFlaky) {
-  console.log(`\ntrying again, ${passesAgain} times: ${failedFiles.join(" ")}`)
-  let again = 0
-  for (let at = 0; at < passesAgain && again === 0; at += 1) again += (await run(failedFiles, [])).failed
-  if (again === 0) {
-    passed += failed
-    failed = 0
+/** Why the failed files do not run again; null when they do. */
+const notAgain = (): string | null => {
+  if (failed !== failures.length || failedFiles.includes("")) return "an error happened outside of every test"
+  if (failures.some(({ text }) => /violation/i.test(text))) return "the books were broken"
+  const count = failedFiles.length
+  return count > flakyFilesMax ? `${count} files failed, and at most ${flakyFilesMax} may (TEST_FLAKY_FILES)` : null
+}
+/** What became of the failed files, for whoever reads the list of failures. */
+let again = ""
+let isFlaky = false
+if (failed > 0 && flakyFilesMax > 0) {
+  const reason = notAgain()
+  if (reason !== null) again = `not tried again: ${reason}`
+  else {
+    console.log(`\ntrying again, ${passesAgain} times: ${failedFiles.join(" ")}`)
+    let round: Round | undefined
+    let tries = 0
+    while (tries < passesAgain && (round === undefined || round.failed === 0)) {
+      round = await run(failedFiles, [])
+      tries += 1
+    }
+    isFlaky = round?.failed === 0
+    if (isFlaky) {
+      passed += failed
+      failed = 0
+    } else {
+      const files = new Set(round?.failures.map(({ file }) => file))
+      again = `failed again, in try ${tries} of ${passesAgain}: ${[...files].join(" ")}`
+    }
   }
 }
 
 for (const { file, text } of failures) console.log(`\n=== failed in ${file}\n${text}`)
 console.log()
-if (mayBeFlaky && failed === 0) {
+if (again !== "") console.log(again)
+if (isFlaky) {
   const line = `FLAKY: ${failedFiles.join(" ")} failed once and then passed ${passesAgain} times`
   console.log(line)
   const list = process.env["TEST_FLAKY_LIST"]

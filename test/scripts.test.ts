@@ -265,7 +265,7 @@ describe("scripts/test.ts", () => {
       const root = project(Object.fromEntries(texts.map((text, at) => [`test/t${at}.test.ts`, text])))
       const script = join(root, "scripts", "test.ts")
       const { code, stdout } = await run(["env", `TEST_FLAKY_FILES=${allowed}`, process.execPath, script], root)
-      const named = stdout.match(/^FLAKY: .*$/m)?.[0]
+      const named = stdout.match(/^(FLAKY|not tried again|failed again).*$/m)?.[0]
       return [lastLine(stdout), code, named, stdout.includes("=== failed in test/t0.test.ts")]
     }
     const named = "FLAKY: test/t0.test.ts failed once and then passed 3 times"
@@ -273,10 +273,16 @@ describe("scripts/test.ts", () => {
     const many = `${header}for (let n = 0; n < 30; n += 1) test("m" + n, () => {})`
     expect(await outcome(1, flaky("late"), many)).toEqual(["32 passed, 0 failed", 0, named, true])
     expect(await outcome(0, flaky("late"))).toEqual(["1 passed, 1 failed", 1, undefined, true])
-    expect(await outcome(1, flaky("late"), flaky("late"))).toEqual(["2 passed, 2 failed", 1, undefined, true])
-    expect(await outcome(1, flaky("2 violations of the books"))).toEqual(["1 passed, 1 failed", 1, undefined, true])
+    const several = "not tried again: 2 files failed, and at most 1 may (TEST_FLAKY_FILES)"
+    expect(await outcome(1, flaky("late"), flaky("late"))).toEqual(["2 passed, 2 failed", 1, several, true])
+    const broken = "not tried again: the books were broken"
+    expect(await outcome(1, flaky("2 violations of the books"))).toEqual(["1 passed, 1 failed", 1, broken, true])
     const wrong = `${header}test("w", () => expect(1).toBe(2))`
-    expect(await outcome(1, wrong)).toEqual(["0 passed, 1 failed", 1, undefined, true])
+    const twice = "failed again, in try 1 of 3: test/t0.test.ts"
+    expect(await outcome(1, wrong)).toEqual(["0 passed, 1 failed", 1, twice, true])
+    const stray = `${header}throw new Error("no test")`
+    const outside = "not tried again: an error happened outside of every test"
+    expect(await outcome(1, stray)).toEqual(["0 passed, 1 failed", 1, outside, false])
   })
 
   test("a filter that matches nothing is a failure, not a success without tests", async () => {
