@@ -83,7 +83,7 @@ export const makeSignUp = Effect.gen(function* () {
     const trustedEmail = address === "pending" ? null : email
     if (code !== null)
       yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => codeRefused[reason]))
-    if (trustedEmail !== null) yield* Effect.catch(directory.claim(trustedEmail), () => emailTaken)
+    if (trustedEmail !== null) yield* directory.claim(trustedEmail).pipe(Effect.catch(() => emailTaken))
     const account = yield* accounts
       .signUp({
         email,

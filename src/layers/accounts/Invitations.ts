@@ -4,7 +4,7 @@
  *
  * The operator vouches for the address, so a user who signs up with an invitation counts as verified.
  */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newLinkToken, tokenHash } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"

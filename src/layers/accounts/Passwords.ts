@@ -4,7 +4,7 @@
  * A changed password ends sessions in the same transaction. A sign-in that checked the old password can't open a session afterwards
  * (Accounts.ts).
  */
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Directory } from "./Directory.ts"

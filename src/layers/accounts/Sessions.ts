@@ -4,7 +4,7 @@
  * A session's id is a digest of the digest that is stored of its token. It tells sessions apart, and nobody can compute the token, or what is
  * stored of it, from the id.
  */
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { storedAs } from "../postgres/Rows.ts"
 import { tokenHash } from "./Secrets.ts"

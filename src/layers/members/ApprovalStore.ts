@@ -1,5 +1,5 @@
 /** Reads approvals: those of an organization, and those whose time is over. Turns write them (ApprovalTurn.ts). */
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { ApprovalState } from "../../schema/guards/Approval.ts"
 import { Approval } from "../../schema/nouns/Approval.ts"

@@ -3,7 +3,7 @@
  *
  * Whoever has stolen the session may guess, from every address. So wrong passwords count here for themselves, and slow no sign-in.
  */
-import { Effect, type Redacted, Redacted as Secret } from "effect"
+import { Effect, Redacted } from "effect"
 import { Passwords, type WrongPassword } from "../../../layers/accounts/Passwords.ts"
 import type { SessionRow } from "../../../layers/accounts/Accounts.ts"
 import { refused } from "../../../schema/Errors.ts"
@@ -28,7 +28,7 @@ export const makeWithPassword = Effect.gen(function* () {
     const mine = yield* session
     const account = `password of ${mine.email}`
     yield* allowAttempt(limits, account, Effect.succeed(false))
-    yield* use(mine, Secret.make(password)).pipe(
+    yield* use(mine, Redacted.make(password)).pipe(
       Effect.catchTag("WrongPassword", () => Effect.andThen(limits.failedAttempt(account), wrongPassword))
     )
     return mine
