@@ -1,9 +1,12 @@
 /** Tables and text as a terminal shows them: widths, cuts, wide letters, and nothing that it would obey. */
 import { describe, expect, test } from "bun:test"
+import { SchemaAST } from "effect"
 import fc from "fast-check"
+import { runLines } from "../../../src/http/cli/runs/RunView.ts"
 import { type Column, facts, table } from "../../../src/http/cli/terminal/table.ts"
 import { cut, harmless, harmlessLines, padStart, widthOf, wrap } from "../../../src/http/cli/terminal/text.ts"
 import { agoOf, dollars, durationOf } from "../../../src/http/cli/terminal/values.ts"
+import { Run } from "../../../src/schema/nouns/Run.ts"
 
 const plain = (text: string) => text
 
@@ -105,6 +108,10 @@ describe("a table", () => {
       )
     ).toEqual([`a       ${"x".repeat(21)}…`, "longer  -"])
   })
+
+  test("of facts has names that a terminal does not obey", () => {
+    expect(facts([["a\u001b[2J", "b"]], 30, plain)).toEqual(["a\ufffd[2J  b"])
+  })
 })
 
 test("values as people read them", () => {
@@ -112,4 +119,15 @@ test("values as people read them", () => {
   expect([durationOf(12), durationOf(1_240), durationOf(20_400)]).toEqual(["12 ms", "1.2 s", "20 s"])
   const ago = [0, 119, 120, 7_199, 7_200, 172_800].map((seconds) => agoOf(0, seconds * 1000))
   expect(ago).toEqual(["0 s", "119 s", "2 min", "119 min", "2 h", "2 d"])
+})
+
+test("the result of a run is shown without what a terminal obeys, whatever shape a provider gives it", () => {
+  const evil = "\u001b]0;owned\u0007\u009b31m\u202e"
+  const [run] = SchemaAST.resolveAt<ReadonlyArray<object>>("examples")(Run.ast) ?? []
+  const screen = { width: 80, paint: (_: string, text: string) => text }
+  for (const result of [`a${evil}`, { [`a${evil}`]: 1 }, { [`a${evil}`]: { [evil]: evil } }, [evil]]) {
+    const lines = runLines(JSON.stringify({ ...run, result }), screen, true)?.join("\n") ?? ""
+    expect(lines).toContain("owned")
+    expect(lines).not.toMatch(/[\u001b\u0007\u009b\u202e]/)
+  }
 })

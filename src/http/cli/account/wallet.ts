@@ -10,7 +10,7 @@ import { heads } from "../receipts/heads.ts"
 import { fail } from "../terminal/exits.ts"
 import { text } from "../terminal/flags.ts"
 import { facts } from "../terminal/table.ts"
-import { padStart, widthOf } from "../terminal/text.ts"
+import { harmless, padStart, widthOf } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 import { autoTopup } from "./autoTopup.ts"
 import { topup } from "./topup.ts"
@@ -77,7 +77,7 @@ const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {
       Number.POSITIVE_INFINITY,
       (name) => paint("dim", name)
     ),
-    ...audit.violations.map((one) => paint("red", `${one.equation}: ${one.subject}: ${one.detail}`))
+    ...audit.violations.map((one) => paint("red", harmless(`${one.equation}: ${one.subject}: ${one.detail}`)))
   ]
 }
 

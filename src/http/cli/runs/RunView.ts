@@ -1,11 +1,10 @@
 /** Formats runs for a terminal. Loaded on demand, because it imports the API contract. */
 import type { Schema } from "effect"
 import { Attempt, isFinal } from "../../../schema/runs/Run.ts"
-import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { facts } from "../terminal/table.ts"
 import { cliHints } from "../answers/commands.ts"
-import { factLines, nounFacts, nounTable } from "../answers/draw.ts"
+import { factLines, nounFacts, nounTable, type Paper } from "../answers/draw.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
@@ -20,10 +19,10 @@ const isScalar = (value: Schema.Json): value is string | number | boolean | null
   value === null || typeof value !== "object"
 
 /** A result: scalar values as lines, nested values as JSON. */
-const resultLines = (result: Schema.Json, screen: ScreenShape): Lines => {
+const resultLines = (result: Schema.Json, screen: Paper["screen"]): Lines => {
   const bold = (text: string) => screen.paint("bold", text)
   const nested = (value: Schema.Json) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")
-  if (isScalar(result)) return [String(result)]
+  if (isScalar(result)) return [harmlessLines(String(result))]
   if (Array.isArray(result)) return nested(result)
   const entries = Object.entries(result)
   const short = entries.filter(([, value]) => isScalar(value))
@@ -35,12 +34,12 @@ const resultLines = (result: Schema.Json, screen: ScreenShape): Lines => {
       Number.POSITIVE_INFINITY,
       bold
     ),
-    ...long.flatMap(([name, value]) => [bold(name), ...nested(value)])
+    ...long.flatMap(([name, value]) => [bold(harmless(name)), ...nested(value)])
   ]
 }
 
 /** One run with its result. `quiet` prints only the result. */
-export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lines | null => {
+export const runLines = (text: string, screen: Paper["screen"], quiet: boolean): Lines | null => {
   const run = decoded(Run, text)
   if (run === null) return null
   const result = run.result === undefined ? [] : resultLines(run.result, screen)

@@ -102,9 +102,11 @@ export const facts = (
   width: number,
   head: (text: string) => string
 ): ReadonlyArray<string> => {
-  const names = pairs.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
+  // Names too: those of a result are the provider's.
+  const named = pairs.map(([name, value]) => [harmless(name), value] as const)
+  const names = named.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
   const room = Math.max(valueLeast, width - names - gap)
-  return pairs.flatMap(([name, value]) => {
+  return named.flatMap(([name, value]) => {
     const text = value === null || value === "" ? empty : harmless(String(value))
     const [first = "", ...rest] = widthOf(text) <= room ? [text] : wrap(text, room)
     return [`${head(padEnd(name, names))}  ${first}`, ...rest.map((line) => " ".repeat(names + gap) + line)]
