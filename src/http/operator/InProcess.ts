@@ -107,7 +107,7 @@ const rooms = [
 ]
 
 const nobody = { url: "", key: null, source: null, missing: "" }
-/** Flags that are not named like the parameter of the query. */
+/** Flags that are not named like the parameter of the query. In a body, the period of a bill has flags of its own. */
 const flagNames: Readonly<Record<string, string>> = { org_id: "org", from: "since" }
 /** Codes whose usual exit code is about a customer's run. */
 const exitsHere: Readonly<Record<string, number>> = {
@@ -120,7 +120,8 @@ const commandFailure = (refusal: PublicError): CommandFailed => {
   const { message, exit_code } = failureFor(nobody, refusal)
   return new CommandFailed({
     message: message
-      .replace(/\bquery\.(\w+)|^from\b/g, (text, name: string = text) => `--${flagNames[name] ?? name}`)
+      .replace(/\bquery\.(\w+)/g, (_, name: string) => `--${flagNames[name] ?? name}`)
+      .replace(/^(from|to)\b/, "--$1")
       .replace(/\bpath\.(?=\w)/g, ""),
     exit_code: exitsHere[refusal.error.code] ?? exit_code
   })

@@ -1,5 +1,8 @@
 /** `rungate providers` and GET /v1/catalog/providers: what is configured, what was checked, and what an account would add. */
 import { beforeAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { withApp } from "../../kit/app.ts"
 import { compiledCommand } from "../../kit/compiled-command.ts"
 import { type Command, runMain } from "../../chaos/processes.ts"
@@ -106,4 +109,18 @@ describe("variables without effect", () => {
     const { items } = JSON.parse(asJson.out)
     expect(items).toContainEqual(expect.objectContaining({ provider: "apify", licence: "Apache-2.0", takes: "texts" }))
   })
+})
+
+test("a wrong day of a bill is named by the flag that gave it", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "rungate-bill-")), "bill.csv")
+  writeFileSync(file, "date,amount\n2026-11-02,1\n")
+  const match = async (from: string, to: string) => {
+    const args = ["admin", "bills", "match", "--provider", "hunter", "-f", file, "--from", from, "--to", to]
+    const command: Command = [await compiledCommand()]
+    const { errors, ended } = runMain(args, { DATABASE_URL: app.databaseUrl, ...production }, command)
+    const { code } = await ended
+    return [code, errors()]
+  }
+  expect(await match("1999-11-01", "2026-11-30")).toEqual([5, expect.stringContaining("rungate: --from must be a day")])
+  expect(await match("2026-11-01", "1999-11-30")).toEqual([5, expect.stringContaining("rungate: --to must be a day")])
 })
