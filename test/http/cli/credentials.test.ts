@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../../../src/http/cli/state/Credentials.ts"
+import { Credentials, savedKeys, savedSessions } from "../../../src/http/cli/state/Credentials.ts"
 import { Profile } from "../../../src/http/cli/terminal/globals.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
 
@@ -125,11 +125,16 @@ describe("files", () => {
           )
         )
       )
-    await inside(saveKey("third", { url: one.url, api_key: "rg_test_third" }))
+    await inside(savedKeys.save("third", { url: one.url, api_key: "rg_test_third" }))
     await inside(
-      saveSession("third", { url: one.url, session_token: "rg_sess_x", expires_at: "2030-01-01", email: "a@b.co" })
+      savedSessions.save("third", {
+        url: one.url,
+        session_token: "rg_sess_x",
+        expires_at: "2030-01-01",
+        email: "a@b.co"
+      })
     )
-    expect(Object.keys(await inside(savedKeys)).sort()).toEqual(["default", "third", "work"])
+    expect([...(await inside(savedKeys.all)).keys()].sort()).toEqual(["default", "third", "work"])
     const sessions = join(folder(), "sessions.json")
     for (const path of [keys(), sessions]) expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(folder()).mode & 0o777).toBe(0o700)
@@ -143,8 +148,15 @@ describe("files", () => {
     )
     expect([found.url, found.source, found.session]).toEqual([one.url, "profile", "rg_sess_x"])
     expect(JSON.stringify(found)).not.toContain("rg_test_third")
-    await inside(saveKey("third", null))
-    await inside(saveSession("third", null))
-    expect([Object.keys(await inside(savedKeys)).length, await inside(savedSessions)]).toEqual([2, {}])
+    await inside(savedKeys.save("third", null))
+    await inside(savedSessions.save("third", null))
+    expect([(await inside(savedKeys.all)).size, (await inside(savedSessions.all)).size]).toEqual([2, 0])
   })
+})
+
+test("a profile that was never saved has no credentials, whatever its name", async () => {
+  for (const name of ["constructor", "toString"]) {
+    const { code, err } = await home.shell(`rungate logout --profile ${name}`)
+    expect([code, err]).toEqual([0, `Profile "${name}" has no saved credentials.\n`])
+  }
 })

@@ -13,7 +13,7 @@ import { keyState, scopeWords } from "../../client/Words.ts"
 import { detailed, listed, madeKey, newKey, said } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { Credentials, saveKey } from "../state/Credentials.ts"
+import { Credentials, savedKeys } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { argument, boolean, choice, optional, text } from "../terminal/flags.ts"
 import { scopeFlags, scopeOf } from "./scope.ts"
@@ -92,11 +92,13 @@ const create = rowWith(
             const key = yield* madeKey(answer)
             const { profile, session, url } = yield* Credentials
             // The key can't be shown again, so revoke it when saving fails.
-            yield* saveKey(profile, { url, api_key: key.api_key }).pipe(
-              Effect.tapError(() =>
-                Effect.flatMap(session, (token) => call(endpoints.revoke, { params: { key_id: key.id } }, { token }))
+            yield* savedKeys
+              .save(profile, { url, api_key: key.api_key })
+              .pipe(
+                Effect.tapError(() =>
+                  Effect.flatMap(session, (token) => call(endpoints.revoke, { params: { key_id: key.id } }, { token }))
+                )
               )
-            )
             yield* shown.screen.say(`Created ${key.id} and saved it as profile "${profile}".`)
           })
         : newKey("The key is shown only this once.")(answer, shown, null)

@@ -12,7 +12,7 @@ import { NewSession } from "../../../schema/nouns/Session.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call } from "../answers/operation.ts"
-import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
+import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
@@ -32,12 +32,12 @@ const answerTo = Effect.fnUntraced(function* (given: string | null, question: st
 /** A profile belongs to one address. */
 const sameAddress = Effect.gen(function* () {
   const { profile, url } = yield* Credentials
-  const saved = [(yield* savedKeys)[profile]?.url, (yield* savedSessions)[profile]?.url]
-  const other = saved.find((one) => one !== undefined && one !== url)
-  if (other === undefined) return
+  const saved = [yield* savedKeys.of(profile), yield* savedSessions.of(profile)]
+  const other = saved.find((one) => one !== null && one.url !== url) ?? null
+  if (other === null) return
   return yield* fail(
     "usage",
-    `Profile "${profile}" belongs to ${other}. Choose another profile with --profile, or run rungate logout first.`
+    `Profile "${profile}" belongs to ${other.url}. Choose another profile with --profile, or run rungate logout first.`
   )
 })
 
@@ -54,7 +54,7 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
   if (tried.status === 401) return yield* fail("auth", `${url} rejected this key. Nothing was saved.`)
   const failure = yield* failureOf(tried)
   if (failure !== null) return yield* failure
-  yield* saveKey(profile, { url, api_key: Redacted.value(token) })
+  yield* savedKeys.save(profile, { url, api_key: Redacted.value(token) })
   yield* screen.say(`Saved the key for ${url} as profile "${profile}".`)
 })
 
@@ -133,7 +133,7 @@ const keepSession = Effect.fnUntraced(function* (answer: Answer) {
   const screen = yield* Screen
   const opened = yield* read(NewSession, answer)
   const { session_token, expires_at } = opened
-  yield* saveSession(profile, { url, session_token, expires_at, email: opened.user.email })
+  yield* savedSessions.save(profile, { url, session_token, expires_at, email: opened.user.email })
   yield* screen.say(`Signed in to ${opened.organization.name} at ${url} as ${opened.user.email}, profile "${profile}".`)
   if (opened.verification !== undefined) {
     yield* screen.say(

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
 import { call } from "../answers/operation.ts"
-import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
+import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 export const logout = Command.make(
@@ -12,12 +12,12 @@ export const logout = Command.make(
   Effect.fnUntraced(function* () {
     const { profile, url, source } = yield* Credentials
     const screen = yield* Screen
-    const key = (yield* savedKeys)[profile]
-    const session = (yield* savedSessions)[profile]
-    if (key === undefined && session === undefined) {
+    const key = yield* savedKeys.of(profile)
+    const session = yield* savedSessions.of(profile)
+    if (key === null && session === null) {
       yield* screen.say(`Profile "${profile}" has no saved credentials.`)
     }
-    if (session !== undefined) {
+    if (session !== null) {
       // The local copy is deleted even when the service is unreachable; there the session expires.
       const ended =
         session.url === url &&
@@ -25,15 +25,15 @@ export const logout = Command.make(
           Effect.map(({ status }) => status < 500),
           Effect.orElseSucceed(() => false)
         ))
-      yield* saveSession(profile, null)
+      yield* savedSessions.save(profile, null)
       yield* screen.say(
         ended
           ? `Signed out ${session.email}.`
           : `Deleted the saved session of ${session.email}. ${session.url} was not reached, so the session stays valid there until ${session.expires_at}.`
       )
     }
-    if (key !== undefined) {
-      yield* saveKey(profile, null)
+    if (key !== null) {
+      yield* savedKeys.save(profile, null)
       yield* screen.say(
         `Deleted the saved key of profile "${profile}". The key stays valid until it is revoked (rungate keys revoke).`
       )

@@ -36,10 +36,8 @@ const program = (): typeof running => {
 /** Whether the profile has a key or session for this address. */
 const isSaved = Effect.gen(function* () {
   const { url, profile } = yield* Credentials
-  const saved = [yield* savedKeys, yield* savedSessions].map((profiles) =>
-    Object.hasOwn(profiles, profile) ? profiles[profile]?.url : undefined
-  )
-  return saved.some((one) => one?.replace(/\/+$/, "") === url)
+  const saved = [yield* savedKeys.of(profile), yield* savedSessions.of(profile)]
+  return saved.some((one) => one?.url.replace(/\/+$/, "") === url)
 })
 
 /** The settings entry: absolute paths, because a host has no shell PATH, and no key. */

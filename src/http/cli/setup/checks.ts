@@ -3,7 +3,7 @@ import { Clock, Effect, Redacted, Schema } from "effect"
 import { WalletApi } from "../../api/Wallet.ts"
 import { type Answer, Client } from "../answers/Client.ts"
 import { call } from "../answers/operation.ts"
-import { Credentials, keysFile, sessionsFile } from "../state/Credentials.ts"
+import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { complaint } from "../state/PrivateFile.ts"
 import { decoded, failureOf } from "../answers/show.ts"
 import { dollars } from "../terminal/values.ts"
@@ -72,7 +72,7 @@ const sources = {
 /** Checks the saved files, even when the environment's key is used. */
 const settings = Effect.gen(function* () {
   const { profile, source } = yield* Credentials
-  const paths = yield* Effect.forEach([keysFile, sessionsFile], Effect.option)
+  const paths = yield* Effect.forEach([savedKeys.file, savedSessions.file], Effect.option)
   const wrong = paths.flatMap((path) => (path._tag === "Some" ? (complaint(path.value) ?? []) : []))
   if (wrong.length > 0) return check("settings", "fail", wrong.join(" "))
   const where = source === "environment" ? "the environment" : `profile "${profile}"`

@@ -17,66 +17,49 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const defaultUrl = "http://127.0.0.1:8787"
 export const defaultProfile = "default"
 
-/** The saved key of a profile. */
-const Saved = Schema.Struct({ url: Schema.String, api_key: Schema.String })
-const SavedSession = Schema.Struct({
-  url: Schema.String,
-  session_token: Schema.String,
-  expires_at: Schema.String,
-  email: Schema.String
-})
-export type Saved = typeof Saved.Type
-export type SavedSession = typeof SavedSession.Type
-
-const stored = <S extends Schema.Codec<unknown>>(one: S) =>
-  Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), profiles: Schema.Record(Schema.String, one) }))
-const Keys = stored(Saved)
-const Sessions = stored(SavedSession)
-
-const fileOf = (name: string) => Effect.map(PrivateFile.configFolder, (folder) => join(folder, name))
-export const keysFile = fileOf("credentials.json")
-export const sessionsFile = fileOf("sessions.json")
-
-const none: Readonly<Record<string, never>> = {}
-
-const unreadable = (path: string) =>
-  fail("auth", `This version of rungate can't read ${path}. Remove it, then sign in again with rungate login.`)
-
-/** All profiles by name. */
-export const savedKeys = Effect.gen(function* () {
-  const path = yield* keysFile
-  const text = yield* PrivateFile.read(path)
-  if (text === null) return none
-  return yield* Schema.decodeEffect(Keys)(text).pipe(
-    Effect.map(({ profiles }) => profiles),
-    Effect.mapError(() => unreadable(path))
+/** A private file with something of each profile, by its name. */
+const profilesIn = <A>(name: string, one: Schema.Codec<A>) => {
+  const Stored = Schema.fromJsonString(
+    Schema.Struct({ version: Schema.Literal(1), profiles: Schema.Record(Schema.String, one) })
   )
-})
-export const savedSessions = Effect.gen(function* () {
-  const path = yield* sessionsFile
-  const text = yield* PrivateFile.read(path)
-  if (text === null) return none
-  return yield* Schema.decodeEffect(Sessions)(text).pipe(
-    Effect.map(({ profiles }) => profiles),
-    Effect.mapError(() => unreadable(path))
-  )
-})
+  const file = Effect.map(PrivateFile.configFolder, (folder) => join(folder, name))
+  const all = Effect.gen(function* () {
+    const path = yield* file
+    const text = yield* PrivateFile.read(path)
+    if (text === null) return new Map<string, A>()
+    const { profiles } = yield* Schema.decodeEffect(Stored)(text).pipe(
+      Effect.mapError(() =>
+        fail("auth", `This version of rungate can't read ${path}. Remove it, then sign in again with rungate login.`)
+      )
+    )
+    return new Map(Object.entries(profiles))
+  })
+  return {
+    file,
+    all,
+    /** Null when the profile has none. */
+    of: (profile: string) => Effect.map(all, (profiles) => profiles.get(profile) ?? null),
+    /** Null deletes it. */
+    save: Effect.fnUntraced(function* (profile: string, saved: A | null) {
+      const profiles = new Map(yield* all)
+      profiles.delete(profile)
+      if (saved !== null) profiles.set(profile, saved)
+      const text = JSON.stringify({ version: 1, profiles: Object.fromEntries(profiles) }, null, 2)
+      yield* PrivateFile.write(yield* file, `${text}\n`)
+    })
+  }
+}
 
-const without = <A>(profiles: Readonly<Record<string, A>>, name: string): Readonly<Record<string, A>> =>
-  Object.fromEntries(Object.entries(profiles).filter(([key]) => key !== name))
-
-const textOf = (profiles: Readonly<Record<string, unknown>>) => `${JSON.stringify({ version: 1, profiles }, null, 2)}\n`
-
-/** Saves the key of a profile; null deletes it. */
-export const saveKey = Effect.fnUntraced(function* (name: string, saved: Saved | null) {
-  const others = without(yield* savedKeys, name)
-  yield* PrivateFile.write(yield* keysFile, textOf(saved === null ? others : { ...others, [name]: saved }))
-})
-/** Saves the session of a profile; null deletes it. */
-export const saveSession = Effect.fnUntraced(function* (name: string, saved: SavedSession | null) {
-  const others = without(yield* savedSessions, name)
-  yield* PrivateFile.write(yield* sessionsFile, textOf(saved === null ? others : { ...others, [name]: saved }))
-})
+export const savedKeys = profilesIn("credentials.json", Schema.Struct({ url: Schema.String, api_key: Schema.String }))
+export const savedSessions = profilesIn(
+  "sessions.json",
+  Schema.Struct({
+    url: Schema.String,
+    session_token: Schema.String,
+    expires_at: Schema.String,
+    email: Schema.String
+  })
+)
 
 export interface CredentialsShape {
   /** Without a slash or /v1 at its end. */
@@ -103,9 +86,6 @@ const text = (name: string) =>
     Effect.mapError(() => fail("usage", `${name} can't be read.`))
   )
 
-const own = <A>(profiles: Readonly<Record<string, A>>, name: string): A | null =>
-  Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null
-
 export class Credentials extends Context.Service<Credentials, CredentialsShape>()(
   "rungate/http/cli/state/Credentials"
 ) {
@@ -119,8 +99,8 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const keyGiven = (yield* text("RUNGATE_API_KEY")).trim()
       const fromEnvironment = keyGiven !== "" && profileGiven === null
       // A container may have no HOME, and needs none when the environment has key and address.
-      const saved = fromEnvironment ? null : own(yield* savedKeys, profile)
-      const signedIn = fromEnvironment ? null : own(yield* savedSessions, profile)
+      const saved = fromEnvironment ? null : yield* savedKeys.of(profile)
+      const signedIn = fromEnvironment ? null : yield* savedSessions.of(profile)
       const savedUrl = saved?.url ?? signedIn?.url ?? null
       // --profile selects the saved address too.
       const chosen = profileGiven !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
@@ -135,7 +115,7 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
             ? `There is no profile "${profile}". Create it with: rungate login --profile ${profile}`
             : "Set RUNGATE_API_KEY, or sign in with rungate login."
       const session = Effect.gen(function* () {
-        const saved = here(own(yield* savedSessions, profile))
+        const saved = here(yield* savedSessions.of(profile))
         if (saved !== null) return Redacted.make(saved.session_token)
         const demo =
           key?.startsWith("rg_test_") === true
