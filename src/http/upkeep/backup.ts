@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path"
 import { Console, Effect, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
+import { bad } from "../operator/output.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { writeBackup } from "../../layers/postgres/embedded/backup/Backup.ts"
 import { type Replaced, replaceByBackup } from "../../layers/postgres/embedded/backup/Restore.ts"
@@ -13,7 +14,6 @@ import { embeddedPostgres } from "../../layers/postgres/embedded/EmbeddedPostgre
 import { locate, readState } from "../../layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { query } from "../../layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
 
-const bad = (message: string) => fail("usage", message)
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 

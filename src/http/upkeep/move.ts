@@ -4,6 +4,7 @@
 import { Console, Effect, Layer, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
+import { bad } from "../operator/output.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
 import { placeOf } from "../../layers/postgres/connection/DatabaseUrl.ts"
@@ -11,7 +12,6 @@ import { embeddedPostgres } from "../../layers/postgres/embedded/EmbeddedPostgre
 import { copyTables, isEmpty } from "../../layers/postgres/embedded/move/copyTables.ts"
 import { Storage } from "../../layers/Storage.ts"
 
-const bad = (message: string) => fail("usage", message)
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** The stores of another database, with the other settings as they are. */
