@@ -262,6 +262,10 @@ test("the runs of the last 30 days that changed rules would have blocked are cou
   })
   const each = { label: "customer", limit: "0.0050", period: "month" }
   expect(await blocked({ label_budgets: [each] })).toMatchObject({ rules: { "label_budgets.customer": 1 } })
+  // A word that each object of JavaScript inherits is no label of these runs.
+  expect(await blocked({ label_budgets: [{ ...each, label: "constructor" }] })).toMatchObject({
+    rules: { "label_budgets.constructor": 0 }
+  })
   expect(await blocked({ label_budgets: [each, { ...each, value: "acme", limit: "0.0100" }] })).toMatchObject({
     ...{ blocked_runs: 0, rules: { "label_budgets.customer": 0, "label_budgets.customer=acme": 0 } }
   })

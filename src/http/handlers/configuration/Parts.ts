@@ -132,8 +132,10 @@ const labelBudgets = Effect.gen(function* () {
     rules: ({ entry }, names) => {
       const { label, value = null, limit, period } = entry
       // The budget of each value is not about a value with a budget of its own.
-      const counterOf = ({ labels: { [label]: of } }: ReplayRun) =>
-        of === undefined || (value === null ? names.has(`${label}=${of}`) : of !== value) ? null : of
+      const counterOf = ({ labels }: ReplayRun) => {
+        const of = Object.hasOwn(labels, label) ? labels[label] : undefined
+        return of === undefined || (value === null ? names.has(`${label}=${of}`) : of !== value) ? null : of
+      }
       return [limited(`label_budgets.${labelName(entry)}`, limit, period, counterOf)]
     }
   })
