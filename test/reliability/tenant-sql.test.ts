@@ -21,6 +21,7 @@ const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
     /UPDATE sessions SET ended_at = now\(\)\s+WHERE user_id = \$1/,
     "ends the sessions of the caller, known by their own session"
   ],
+  [/^SELECT 1 AS locked FROM users WHERE user_id = \$1 FOR UPDATE$/, "locks the caller, whose sessions then end"],
   [/FROM users WHERE lower\(email\) = lower\(\$1\)/, "signs in: the password is checked before anything is told"],
   [
     /UPDATE api_keys SET last_used_at = now\(\) WHERE key_id = ANY/,
