@@ -70,7 +70,7 @@ class World {
   readonly counts = { charges: 0, declines: 0, switched_off: 0, at_maximum: 0, late: 0 }
   private readonly reversals: Array<TurnView["payments"]["reversals"][number]> = []
   private readonly begunOn = new Map<string, string>()
-  /** Charges that were given up: their share of the day was given to others, even if they arrive after all. */
+  /** Charges that were given up: their share of the day was free for others, until they arrived after all. */
   private readonly givenUp = new Set<string>()
   private events = 0
   /** What was waited after that many declines. */
@@ -194,7 +194,9 @@ class World {
       if (this.givenUp.has(payment_id)) continue
       sums.set(day, (sums.get(day) ?? 0n) + (this.payments.get(payment_id)?.amount ?? 0n))
     }
-    for (const sum of [...sums.values(), auto.day_total]) expect(sum >= 0n && sum <= dailyMax).toBe(true)
+    for (const sum of sums.values()) expect(sum >= 0n && sum <= dailyMax).toBe(true)
+    expect(auto.day_total).toBeGreaterThanOrEqual(0n)
+    if (charges > 0) expect(auto.day_total).toBeLessThanOrEqual(dailyMax)
 
     const [only, ...others] = together
     if (only?.op === "decline" && others.length === 0 && before?.state === "charging") this.checkDecline(before, auto)
@@ -339,6 +341,27 @@ describe("automatic top-up", () => {
     expect(world.auto).toMatchObject({ state: "charging", day_total: dollars("40.00") })
     world.turn({ hours: 0, together: [{ op: "decline" }] })
     expect(world.auto).toMatchObject({ state: "waiting", day_total: dollars("20.00") })
+  })
+
+  test("counts a declined charge that succeeds after all, so the day keeps its maximum", () => {
+    const world = play(set({ threshold: dollars("90.00") }), { op: "arrive" }, { op: "decline" }, { op: "arrive late" })
+    expect(world.some("auto", "paid").length).toBe(2)
+    expect(world.auto).toMatchObject({ state: "waiting", day_total: dollars("40.00") })
+    expect(world.auto?.last_error).toContain("The daily maximum")
+  })
+
+  test("counts a late success also while another charge is in flight, and beyond the maximum", () => {
+    const ops: ReadonlyArray<Op | number> = [
+      { op: "arrive" },
+      { op: "decline" },
+      2,
+      { op: "look" },
+      { op: "arrive late" }
+    ]
+    const world = play(set({ threshold: dollars("90.00") }), ...ops)
+    expect(world.auto).toMatchObject({ state: "charging", day_total: dollars("60.00") })
+    world.turn({ hours: 0, together: [{ op: "decline" }] })
+    expect(world.auto).toMatchObject({ state: "waiting", day_total: dollars("40.00") })
   })
 
   test("keeps the reason why it was switched off when the last charge succeeds", () => {

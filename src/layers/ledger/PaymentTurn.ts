@@ -217,8 +217,8 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold, amount = excluded.amount,
       state = excluded.state, failures = excluded.failures, last_error = excluded.last_error, retry_at = excluded.retry_at,
       day = excluded.day, day_total = excluded.day_total,
-      -- Only a growing total is checked against today's maximum: lowering the maximum must not invalidate earlier charges.
-      day_max = CASE WHEN (excluded.day, excluded.day_total) > (a.day, a.day_total) THEN ${dailyMax}::bigint
+      -- Only a new charge is checked against today's maximum: neither a lower maximum nor a late success may invalidate earlier charges.
+      day_max = CASE WHEN a.org_id = ANY(${texts(charges.map((c) => c.org_id))}) THEN ${dailyMax}::bigint
                      ELSE greatest(a.day_max, excluded.day_total) END
   ), charging AS (
     INSERT INTO payments (payment_id, org_id, kind, amount, customer, payment_method)

@@ -72,8 +72,14 @@ export const begin = (
 export const succeed = (auto: AutoTopup): AutoTopup =>
   auto.enabled ? { ...auto, ...noFailure } : { ...auto, state: "idle", retry_micros: null }
 
-/** A charge that had counted as failed succeeded after all. If another charge is in flight, the state does not change. */
-export const succeedLate = (auto: AutoTopup): AutoTopup => (auto.state === "charging" ? auto : succeed(auto))
+/**
+ * A charge that had counted as failed succeeded after all. Its amount counts again, on the day of the newest charge. That day may pass its
+ * maximum then, because the share was free for other charges. If another charge is in flight, the state does not change.
+ */
+export const succeedLate = (auto: AutoTopup, amount: Money.MicroUsd): AutoTopup => ({
+  ...(auto.state === "charging" ? auto : succeed(auto)),
+  day_total: Money.plus(auto.day_total, amount)
+})
 
 /** The charge was declined. Its amount no longer counts towards the daily maximum, and the next charge waits. */
 export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string, nowMicros: bigint): AutoTopup => {

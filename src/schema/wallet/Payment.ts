@@ -162,7 +162,12 @@ const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): S
     paid = clawed.payment
     movements.push(...clawed.movements)
   }
-  const arrive = paid.kind !== "auto" ? Auto.renew : payment.state === "open" ? Auto.succeed : Auto.succeedLate
+  const arrive = (auto: AutoTopup) =>
+    paid.kind !== "auto"
+      ? Auto.renew(auto)
+      : payment.state === "open"
+        ? Auto.succeed(auto)
+        : Auto.succeedLate(auto, paid.amount)
   const auto = book.auto === null ? null : arrive(book.auto)
   return { book: { ...book, payment: paid, auto }, movements, outcome: "credited" }
 }

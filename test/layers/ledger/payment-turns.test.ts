@@ -277,6 +277,25 @@ describe("an automatic top-up", () => {
       })
     ))
 
+  test("counts a charge that failed and succeeds after all, also beyond the day's maximum", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* organization
+        yield* set(org_id)
+        const [{ payment_id }] = [(yield* chargesOf(org_id))[0] ?? expect.unreachable("no charge")]
+        yield* told(org_id, payment_id, { _tag: "Failed", session_id: null, reason: "declined" })
+        yield* takeTurn(org_id)
+        expect(yield* autoOf(org_id)).toMatchObject({ day_total: 0n })
+        // What other charges of the day took of its maximum meanwhile.
+        yield* sql`UPDATE auto_topups SET day_total = day_max WHERE org_id = ${org_id}`
+        yield* told(org_id, payment_id, paid(payment_id, "10.00", { session_id: null }))
+        yield* takeTurn(org_id)
+        expect(yield* entriesOf(org_id)).toEqual(["topup 10000000"])
+        expect(yield* autoOf(org_id)).toMatchObject({ day_total: 510_000_000n, day_max: 510_000_000n })
+      })
+    ))
+
   test("keeps an earlier day's maximum while the total does not grow", () =>
     runtime.runPromise(
       Effect.gen(function* () {

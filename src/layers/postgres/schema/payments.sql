@@ -90,7 +90,7 @@ CREATE TABLE auto_topups (
   retry_at timestamptz,
   day date NOT NULL,
   day_total bigint NOT NULL CHECK (day_total >= 0),
-  -- The daily maximum as it was when day_total last grew.
+  -- The daily maximum as it was at the newest charge, or day_total if a late success made it larger.
   day_max bigint NOT NULL CHECK (day_total <= day_max),
   CONSTRAINT auto_topup_waits CHECK ((state = 'waiting') = (retry_at IS NOT NULL))
 );
