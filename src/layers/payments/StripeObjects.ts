@@ -5,6 +5,7 @@
  * whole objects, and missing fields count as null.
  */
 import { Schema } from "effect"
+import { storableText } from "../../schema/json/StorableText.ts"
 import { type MicroUsd, ofCents, zero } from "../../schema/money/Money.ts"
 import type { PaymentFact, Standing } from "../../schema/wallet/PaymentFact.ts"
 
@@ -81,8 +82,9 @@ export type Dispute = typeof Dispute.Type
 export const idOf = (reference: typeof Reference.Type | null | undefined): string | null =>
   typeof reference === "string" ? reference : (reference?.id ?? null)
 
-export const paymentIdOf = (object: { readonly metadata?: typeof Metadata.Type | null | undefined }): string | null =>
-  object.metadata?.["payment_id"] ?? null
+/** Other products write metadata too, so the id may be any text. */
+export const paymentIdOf = ({ metadata }: { readonly metadata?: typeof Metadata.Type | null | undefined }) =>
+  metadata?.["payment_id"] === undefined ? null : storableText(metadata["payment_id"])
 
 /** Null if the session takes no payment, such as one that only saves a card. */
 export const priceOf = (session: Session): { readonly amount: MicroUsd; readonly currency: string } | null => {

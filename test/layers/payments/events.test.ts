@@ -246,6 +246,11 @@ describe("what an event is about", () => {
     expect(read("charge.dispute.created", dispute("lost")).about).toEqual(only)
     expect(read("checkout.session.completed", session({ metadata: null })).about).toEqual({ ...all, payment_id: null })
   })
+
+  test("an id that PostgreSQL can't read, which another product wrote, names no payment", () => {
+    const other = session({ metadata: { payment_id: "pay_1\0" } })
+    expect(read("checkout.session.completed", other).about.payment_id).toBe("pay_1\ufffd")
+  })
 })
 
 test("the local Stripe speaks as the goldens do: a payment's whole life", async () => {
