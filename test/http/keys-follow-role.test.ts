@@ -318,3 +318,33 @@ describe("an invitation on its way while its sender loses the right to send it",
     }
   })
 })
+
+test.each([
+  ["change a role", (eve: Person, target: Person) => setRole(eve, target, "owner")],
+  ["remove a member", (eve: Person, target: Person) => remove(eve, target)]
+] as const)("an owner who is demoted meanwhile can't %s", async (_name, change) => {
+  const owner = await organization()
+  const target = await join(owner, "member")
+  const eve = await join(owner, "owner")
+  const other = new Postgres({ connectionString: app.databaseUrl })
+  await other.connect()
+  try {
+    await other.query("BEGIN")
+    await other.query("SELECT 1 FROM members WHERE user_id = $1 FOR NO KEY UPDATE", [target.id])
+    const changing = change(eve, target)
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await until(
+      "the change waits",
+      () => app.sql(waiting),
+      ({ length }) => length > 0
+    )
+    expect((await setRole(owner, eve, "member")).status).toBe(200)
+    await other.query("COMMIT")
+    expect(code(await changing)).toEqual([403, "forbidden"])
+    expect((await call(owner.token, "GET", "/v1/members")).body.items).toContainEqual(
+      expect.objectContaining({ id: target.id, role: "member" })
+    )
+  } finally {
+    await other.end()
+  }
+})

@@ -37,6 +37,10 @@ const membershipRows = storedAs(MembershipRow.fields)
 
 /** The change would leave the organization without an owner. */
 export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {}
+/** Only owners do this. `has`: the caller's role. Null if the caller is no member any more. */
+export class NotOwner extends Schema.TaggedError<NotOwner>()("NotOwner", {
+  has: Schema.NullOr(Schema.Literals(roles))
+}) {}
 
 const FollowedKey = Schema.Struct({
   key_id: Schema.String,
@@ -48,7 +52,7 @@ const FollowedKey = Schema.Struct({
 /** A key of somebody who was demoted or removed, and what happened to it. */
 export type FollowedKey = typeof FollowedKey.Type
 const followedRows = rowsOf(FollowedKey.fields)
-const roleRows = rowsOf({ role: Schema.Literals(roles) })
+const roleRows = rowsOf({ user_id: Schema.String, role: Schema.Literals(roles) })
 
 export interface Demoted extends MemberRow {
   readonly keys: ReadonlyArray<FollowedKey>
@@ -63,16 +67,22 @@ export class Members extends Context.Service<
     /** The organizations of a user, oldest membership first. */
     readonly of: (user_id: string) => Effect.Effect<ReadonlyArray<MembershipRow>>
     /** Null if the user is no member. Withdraws invitations that the member may not send any more, and takes from keys what the role may not do. */
-    readonly setRole: (org_id: string, user_id: string, role: Role) => Effect.Effect<Demoted | null, LastOwner>
+    readonly setRole: (
+      org_id: string,
+      user_id: string,
+      role: Role,
+      by: string
+    ) => Effect.Effect<Demoted | null, LastOwner | NotOwner>
     /**
-     * Null if the user is no member. Withdraws their invitations, ends their connections, and revokes the keys that they created. With
-     * `keepKeys`, these keys stay with a scope of a member's at most.
+     * Null if the user is no member. Members may remove themselves, and owners everybody. Withdraws their invitations, ends their connections,
+     * and revokes the keys that they created. With `keepKeys`, which is for owners, these keys stay with a scope of a member's at most.
      */
     readonly remove: (
       org_id: string,
       user_id: string,
-      keepKeys: boolean
-    ) => Effect.Effect<ReadonlyArray<FollowedKey> | null, LastOwner>
+      keepKeys: boolean,
+      by: string
+    ) => Effect.Effect<ReadonlyArray<FollowedKey> | null, LastOwner | NotOwner>
     /** Replaces a session by one of another organization of its user. Null if the session has ended or the user is not its member. */
     readonly switchTo: (session: Redacted.Redacted, org_id: string) => Effect.Effect<Redacted.Redacted | null>
   }
@@ -96,7 +106,7 @@ export class Members extends Context.Service<
         WHERE org_id = ${org_id} AND invited_by = ${user_id} AND accepted_at IS NULL AND withdrawn_at IS NULL
           AND NOT role = ANY(string_to_array(${may.join(",")}, ','))`
 
-      const guarded = <A>(change: Effect.Effect<A, SqlError.SqlError>) =>
+      const guarded = <A>(change: Effect.Effect<A, NotOwner | SqlError.SqlError>) =>
         sql.withTransaction(change).pipe(
           Effect.catchReason("SqlError", "ConstraintError", (reason) =>
             constraintOf(reason) === "organization_keeps_owner" ? Effect.fail(new LastOwner()) : Effect.die(reason)
@@ -104,15 +114,21 @@ export class Members extends Context.Service<
           Effect.catchTag("SqlError", Effect.die)
         )
 
-      /** The member's role. Locks first what follows it, in the order of a connection's refresh and of a key's change, so none is a deadlock. */
-      const lockedRole = Effect.fnUntraced(function* (org_id: string, user_id: string) {
+      /**
+       * The member's role. Locks first what follows it, in the order of a connection's refresh and of a key's change, so none is a deadlock.
+       * `owner` must be one still: the session's role was read before a change that may have been under way.
+       */
+      const lockedRole = Effect.fnUntraced(function* (org_id: string, user_id: string, owner: string | null) {
         yield* sql`SELECT 1 AS locked FROM oauth_grants WHERE org_id = ${org_id} AND user_id = ${user_id} ORDER BY grant_id FOR UPDATE`
         yield* sql`
           SELECT 1 AS locked FROM api_keys WHERE org_id = ${org_id} AND created_by = ${user_id} AND revoked_at IS NULL ORDER BY key_id FOR UPDATE`
         yield* sql`SELECT 1 AS locked FROM oauth_codes WHERE org_id = ${org_id} AND user_id = ${user_id} ORDER BY code_hash FOR UPDATE`
-        const [row] = yield* roleRows(sql`
-          SELECT role FROM members WHERE org_id = ${org_id} AND user_id = ${user_id} FOR NO KEY UPDATE`)
-        return row?.role
+        const rows = yield* roleRows(sql`
+          SELECT user_id, role FROM members WHERE org_id = ${org_id} AND user_id IN (${user_id}, ${owner}) ORDER BY user_id FOR NO KEY UPDATE`)
+        const roleOf = (id: string) => rows.find((row) => row.user_id === id)?.role
+        const has = owner === null ? "owner" : roleOf(owner)
+        if (has !== "owner") return yield* new NotOwner({ has: has ?? null })
+        return roleOf(user_id)
       })
 
       /** `role` null: that of somebody who is removed, and whose keys stay. */
@@ -132,10 +148,10 @@ export class Members extends Context.Service<
           membershipRows.all(sql`
             SELECT m.org_id, o.name, m.role FROM members m JOIN orgs o USING (org_id)
             WHERE m.user_id = ${user_id} ORDER BY m.created_at, m.org_id`),
-        setRole: Effect.fn("Members.setRole")(function* (org_id, user_id, role) {
+        setRole: Effect.fn("Members.setRole")(function* (org_id, user_id, role, by) {
           return yield* guarded(
             Effect.gen(function* () {
-              const before = yield* lockedRole(org_id, user_id)
+              const before = yield* lockedRole(org_id, user_id, by)
               if (before === undefined) return null
               const keys = before === role ? [] : yield* followed(org_id, user_id, role)
               yield* sql`
@@ -147,10 +163,11 @@ export class Members extends Context.Service<
             })
           )
         }),
-        remove: Effect.fn("Members.remove")(function* (org_id, user_id, keepKeys) {
+        remove: Effect.fn("Members.remove")(function* (org_id, user_id, keepKeys, by) {
           return yield* guarded(
             Effect.gen(function* () {
-              if ((yield* lockedRole(org_id, user_id)) === undefined) return null
+              const owner = by === user_id && !keepKeys ? null : by
+              if ((yield* lockedRole(org_id, user_id, owner)) === undefined) return null
               // Without keys: as for a viewer, who may have none.
               const keys = yield* followed(org_id, user_id, keepKeys ? null : "viewer")
               yield* sql`DELETE FROM members WHERE org_id = ${org_id} AND user_id = ${user_id}`

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
-import { type FollowedKey, type MemberRow, Members } from "../../../layers/members/Members.ts"
+import { type FollowedKey, type MemberRow, Members, type NotOwner } from "../../../layers/members/Members.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
@@ -15,6 +15,7 @@ import { listOf } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { unknownSession } from "../../middleware/CallerChecks.ts"
 import { mustVerify } from "../../middleware/Verified.ts"
 
 const unknown = (member_id: string) =>
@@ -27,6 +28,11 @@ const lastOwner = refused(
   "is the only owner of this organization",
   "This is the only owner of the organization. Make another member an owner first."
 )
+
+const notOwner =
+  (why: string) =>
+  ({ has }: NotOwner) =>
+    Effect.fail(has === null ? unknownSession : needsRole("owner", has, why))
 
 const ownFactors = refused(
   "path.member_id",
@@ -57,10 +63,13 @@ export const MembersHandlers = HttpApiBuilder.group(
       list: listOf("usr", members.list, view),
 
       setRole: Effect.fnUntraced(function* ({ params: { member_id }, payload: { role } }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, user_id } = yield* CurrentCaller
         const row = looksLike("usr", member_id)
-          ? yield* asCaller(members.setRole(org_id, member_id, role)).pipe(
-              Effect.catchTag("LastOwner", () => lastOwner)
+          ? yield* asCaller(members.setRole(org_id, member_id, role, user_id ?? "")).pipe(
+              Effect.catchTags({
+                LastOwner: () => lastOwner,
+                NotOwner: notOwner("Only owners change roles.")
+              })
             )
           : null
         if (row === null) return yield* Effect.fail(unknown(member_id))
@@ -80,15 +89,18 @@ export const MembersHandlers = HttpApiBuilder.group(
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { member_id }, query }) {
-        const { org_id, user_id, role } = yield* CurrentCaller
-        if (user_id !== member_id && role !== null && role !== "owner")
-          return yield* Effect.fail(needsRole("owner", role, "Only owners remove other members."))
+        const { org_id, user_id } = yield* CurrentCaller
         const keepsKeys = query.keep_keys === "true"
-        if (keepsKeys && role !== null && role !== "owner")
-          return yield* Effect.fail(needsRole("owner", role, "Only owners keep somebody's keys (keep_keys)."))
         const keys = looksLike("usr", member_id)
-          ? yield* asCaller(members.remove(org_id, member_id, keepsKeys)).pipe(
-              Effect.catchTag("LastOwner", () => lastOwner)
+          ? yield* asCaller(members.remove(org_id, member_id, keepsKeys, user_id ?? "")).pipe(
+              Effect.catchTags({
+                LastOwner: () => lastOwner,
+                NotOwner: notOwner(
+                  user_id === member_id
+                    ? "Only owners keep somebody's keys (keep_keys)."
+                    : "Only owners remove other members."
+                )
+              })
             )
           : null
         if (keys === null) return yield* Effect.fail(unknown(member_id))
