@@ -1,7 +1,7 @@
 /** What strangers try at the authorization server: none of it gives a token, leaves a row, or sends a browser where nobody agreed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { clientId } from "../../../src/schema/oauth/Client.ts"
-import { type App, startApp, type Tenant } from "../../kit/app.ts"
+import { type App, startApp, type Tenant, until } from "../../kit/app.ts"
 import { postTo, hello } from "../mcp-request.ts"
 import { callback, codeIn, connect, decided, type Kept, posted, register } from "./agent.ts"
 
@@ -72,6 +72,24 @@ describe("a flood", () => {
       expect(all.every(({ status }) => status === 429 || status === 400)).toBe(true)
     }
   })
+  test("of requests that have a client's document read is slowed by person", async () => {
+    const asked = (client_id: string) => {
+      const query = new URLSearchParams({ ...request, client_id })
+      return strict.call(session, "GET", `/v1/oauth/authorization?${query}`)
+    }
+    let count = 0
+    const another = () => asked(`https://127.0.0.1/client-${(count += 1)}.json`)
+    const { status, body } = await until("the reader is slowed", another, ({ body }) =>
+      String(body.error?.message).includes("Too many attempts")
+    )
+    expect([status, body.error.code, count > 10]).toEqual([429, "rate_limited", true])
+    await until(
+      "a client without a document is not",
+      () => asked(client_id),
+      (answer) => answer.status === 200
+    )
+  })
+
   test("of consents keeps 100 open codes at most", async () => {
     const other = await app.tenant()
     const theirs = await other.session()

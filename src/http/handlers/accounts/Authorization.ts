@@ -11,14 +11,16 @@ import { ClientDocuments } from "../../../layers/oauth/ClientDocuments.ts"
 import { Connections } from "../../../layers/oauth/Connections.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
-import { isLoopback, mayRedirect } from "../../../schema/oauth/Client.ts"
+import { documentUrl, isLoopback, mayRedirect } from "../../../schema/oauth/Client.ts"
 import { challengeForm } from "../../../schema/oauth/Pkce.ts"
 import { requestedScope } from "../../../schema/oauth/Scope.ts"
 import { Api } from "../../api/Api.ts"
 import type { AuthorizationQuery } from "../../api/accounts/Authorization.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsSession } from "../../access/Access.ts"
+import { allowAttempt } from "../../middleware/Attempts.ts"
 import { bearer } from "../../middleware/Bearer.ts"
+import { Limits } from "../../middleware/Limits.ts"
 import { verificationProblem } from "../../middleware/Verified.ts"
 import { isResource, issuerFor } from "../../oauth/Issuer.ts"
 
@@ -45,11 +47,14 @@ export const AuthorizationHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const connections = yield* Connections
     const documents = yield* ClientDocuments
+    const limits = yield* Limits
 
     /** The checked request. */
-    const checked = Effect.fnUntraced(function* (given: AuthorizationQuery) {
+    const checked = Effect.fnUntraced(function* (given: AuthorizationQuery, user_id: string) {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const issuer = issuerFor(settings, headers["host"])
+      // The service asks a host that the person names, so nobody can make it ask one without limit.
+      if (documentUrl(given.client_id) !== null) yield* allowAttempt(limits, `document ${user_id}`)
       const client = yield* documents.client(given.client_id)
       if (client === null)
         return yield* refused("client_id", "is not a client that registered here, or whose document can be read at it")
@@ -73,8 +78,8 @@ export const AuthorizationHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       asked: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* person
-        const { client, scope } = yield* checked(query)
+        const { org_id, user_id } = yield* person
+        const { client, scope } = yield* checked(query, user_id)
         const session = yield* accounts.session(yield* bearer)
         const name = Option.match(session, { onNone: () => "", onSome: ({ organization }) => organization })
         return {
@@ -89,7 +94,7 @@ export const AuthorizationHandlers = HttpApiBuilder.group(
 
       decide: Effect.fnUntraced(function* ({ payload }) {
         const { org_id, user_id } = yield* person
-        const { client, scope, issuer } = yield* checked(payload)
+        const { client, scope, issuer } = yield* checked(payload, user_id)
         const { redirect_uri, state, approve, client_id, code_challenge: challenge, lookup_only, budget } = payload
         if (payload.organization_id !== org_id)
           return yield* refused("organization_id", "is not the organization of your session; reload the page")
