@@ -29,6 +29,7 @@ export interface WarrantyRefund {
 export type Decided =
   /** `lane` is the lane of the wallet, which the caller wakes. */
   | { readonly _tag: "Refunded"; readonly lane: number }
+  /** It is refunded, or an operator refused it while the provider was asked. */
   | { readonly _tag: "Already" }
   /** The refunds of 30 days would exceed the operator's share, or the organization's part of it. */
   | { readonly _tag: "Limited" }
@@ -76,10 +77,13 @@ export class WarrantyRefunds extends Context.Service<
         const decided = yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`SELECT FROM warranty_fund FOR UPDATE`
+            // A provider's word does not change the decision of an operator, who may be refusing the dispute now.
+            yield* sql`SELECT FROM warranty_disputes WHERE run_id = ${refund.run_id} FOR UPDATE`
             const { already, revenue, refunded, own_revenue, own_refunded } = yield* fundRow(sql`
               SELECT warranty_revenue() AS revenue, warranty_refunded() AS refunded,
                      warranty_revenue_of(${refund.org_id}) AS own_revenue, warranty_refunded_of(${refund.org_id}) AS own_refunded,
-                     EXISTS (SELECT FROM warranty_refunds WHERE run_id = ${refund.run_id}) AS already`)
+                     EXISTS (SELECT FROM warranty_refunds WHERE run_id = ${refund.run_id}) OR (${refund.send_run}::text IS NOT NULL
+                       AND EXISTS (SELECT FROM warranty_disputes WHERE run_id = ${refund.run_id} AND state = 'refused')) AS already`)
             if (already) return { _tag: "Already" } satisfies Decided
             const own = { revenue: MicroUsd(own_revenue), refunded: MicroUsd(own_refunded) }
             const fund = { share_bps: warrantyShareBps, revenue: MicroUsd(revenue), refunded: MicroUsd(refunded), own }

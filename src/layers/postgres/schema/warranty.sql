@@ -86,6 +86,9 @@ BEGIN
     RAISE EXCEPTION 'the warranty does not cover %', NEW.run_id USING ERRCODE = 'check_violation';
   END IF;
   IF NEW.send_run IS NOT NULL THEN
+    IF EXISTS (SELECT FROM warranty_disputes WHERE run_id = NEW.run_id AND state = 'refused') THEN
+      RAISE EXCEPTION 'an operator refused the dispute of %', NEW.run_id USING ERRCODE = 'check_violation';
+    END IF;
     SELECT created_at INTO sent FROM runs WHERE org_id = NEW.org_id AND run_id = NEW.send_run AND status = 'succeeded';
     IF sent IS NULL OR sent < r.finished_at THEN
       RAISE EXCEPTION '% sent nothing after %', NEW.send_run, NEW.run_id USING ERRCODE = 'check_violation';

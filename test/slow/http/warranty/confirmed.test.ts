@@ -125,6 +125,25 @@ describe("Postmark", () => {
     await booked(run_id)
   })
 
+  test("refunds nothing if an operator refuses the dispute while it is asked", async () => {
+    const { run_id } = await check()
+    const { run_id: sent } = await send("postmark")
+    there.play("postmark", async () => {
+      await app.sql(
+        "UPDATE warranty_disputes SET state = 'refused', note = 'seen the log', decided_at = now() WHERE run_id = $1",
+        [run_id]
+      )
+      return answer(200, bounceOf({}))
+    })
+    expect(await dispute(run_id, sent)).toMatchObject({ state: "refused", note: "seen the log", refund: null })
+    const insert = app.sql(
+      "INSERT INTO warranty_refunds (run_id, org_id, amount, send_run, share_bps) VALUES ($1, $2, 1, $3, 10000)",
+      [run_id, org.org_id, sent]
+    )
+    await expect(insert).rejects.toThrow("an operator refused the dispute")
+    expect(await app.sql("SELECT FROM warranty_refunds WHERE run_id = $1", [run_id])).toEqual([])
+  })
+
   const others: ReadonlyArray<readonly [string, object]> = [
     ["a full mailbox", { Type: "SoftBounce" }],
     ["the bounce of another message", { MessageID: "another" }],
