@@ -273,15 +273,17 @@ export class WebhookDeliveries extends Context.Service<
           Effect.orDie
         )
 
+      /** The endpoint of a delivery, unless it got another URL meanwhile: an answer says something about its own receiver only. */
+      const answering = ({ endpoint_id, url }: DueDelivery) => sql`endpoint_id = ${endpoint_id} AND url = ${url}`
       /**
        * Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is, and so does a failing one that has
        * accepted a webhook meanwhile.
        */
-      const pauseEndpoint = Effect.fnUntraced(function* (endpoint_id: string, reason: "gone" | "failing", at: Date) {
+      const pauseEndpoint = Effect.fnUntraced(function* (delivery: DueDelivery, reason: "gone" | "failing", at: Date) {
         const paused = yield* pausedRows(sql`
           UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, ${at}), paused = ${reason}
-          WHERE endpoint_id = ${endpoint_id} AND paused IS NULL AND (${reason} = 'gone' OR failing_since IS NOT NULL) RETURNING org_id`)
-        for (const { org_id } of paused) yield* mails.queue(org_id, { endpoint_id, reason })
+          WHERE ${answering(delivery)} AND paused IS NULL AND (${reason} = 'gone' OR failing_since IS NOT NULL) RETURNING org_id`)
+        for (const { org_id } of paused) yield* mails.queue(org_id, { endpoint_id: delivery.endpoint_id, reason })
       })
 
       const record: WebhookDeliveries["Service"]["record"] = (delivery, { at, ...answered }, outcome) =>
@@ -289,28 +291,31 @@ export class WebhookDeliveries extends Context.Service<
           const attempt = JSON.stringify({ at: at.toISOString(), ...answered })
           const status = outcome._tag === "Delivered" ? "delivered" : outcome._tag === "Failed" ? "failed" : "pending"
           const delay = outcome._tag === "Retry" ? outcome.inMillis : 0
-          // An answer that comes after another process has repeated the attempt changes nothing but an open delivery.
+          // An answer that comes after another process has repeated the attempt changes nothing but an open delivery. If the delivery was claimed
+          // again or replayed meanwhile, a failure is only listed: the next attempt is another process's, or a new one.
+          const isCurrent = sql`(${status} = 'delivered' OR attempts = ${delivery.attempts})`
           yield* sql`
-            UPDATE webhook_deliveries SET status = ${status},
+            UPDATE webhook_deliveries SET status = CASE WHEN ${isCurrent} THEN ${status} ELSE status END,
               answers = (SELECT json_agg(one) FROM (
                 SELECT one FROM json_array_elements(answers) WITH ORDINALITY AS old (one, at)
                 WHERE at > json_array_length(answers) - ${answersMax - 1}::int
                 UNION ALL SELECT ${attempt}::json) kept),
               delivered_at = CASE WHEN ${status} = 'delivered' THEN now() END,
-              next_attempt_at = CASE WHEN ${status} = 'pending' THEN now() + ${delay}::float * interval '1 millisecond' END
+              next_attempt_at = CASE WHEN NOT ${isCurrent} THEN next_attempt_at
+                WHEN ${status} = 'pending' THEN now() + ${delay}::float * interval '1 millisecond' END
             WHERE delivery_id = ${delivery.delivery_id} AND status = 'pending'`
           if (delivery.failing)
             yield* sql`
               DELETE FROM webhook_probes WHERE endpoint_id = ${delivery.endpoint_id} AND delivery_id = ${delivery.delivery_id}`
           if (outcome._tag === "Failed" && outcome.pause !== null)
-            return yield* pauseEndpoint(delivery.endpoint_id, outcome.pause, at)
+            return yield* pauseEndpoint(delivery, outcome.pause, at)
           // Attempts overlap. A success ends failures that began before it, and a failure that began before a success says nothing.
           yield* outcome._tag === "Delivered"
             ? sql`
-              UPDATE webhook_endpoints SET failing_since = NULL WHERE endpoint_id = ${delivery.endpoint_id} AND failing_since <= ${at}`
+              UPDATE webhook_endpoints SET failing_since = NULL WHERE ${answering(delivery)} AND failing_since <= ${at}`
             : sql`
               UPDATE webhook_endpoints SET failing_since = ${at}
-              WHERE endpoint_id = ${delivery.endpoint_id} AND failing_since IS NULL AND NOT EXISTS (
+              WHERE ${answering(delivery)} AND failing_since IS NULL AND NOT EXISTS (
                 SELECT FROM (
                   SELECT delivered_at FROM webhook_deliveries WHERE endpoint_id = ${delivery.endpoint_id}
                   ORDER BY delivery_id DESC LIMIT ${overlapMax}::int

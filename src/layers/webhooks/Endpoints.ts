@@ -44,7 +44,7 @@ export class WebhookEndpoints extends Context.Service<
     ) => Effect.Effect<{ readonly row: WebhookEndpoint; readonly secret: string } | null>
     /** All of them, newest first. */
     readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<WebhookEndpoint>>
-    /** Leaves out what is undefined. An endpoint that is resumed is no longer failing. */
+    /** Leaves out what is undefined. An endpoint that is resumed or gets another URL is no longer failing. */
     readonly change: (
       org_id: string,
       endpoint_id: string,
@@ -100,7 +100,7 @@ export class WebhookEndpoints extends Context.Service<
             UPDATE webhook_endpoints SET
               url = coalesce(${url ?? null}::text, url),
               events = coalesce(${events === undefined ? null : [...events]}::text[], events),
-              failing_since = CASE WHEN ${paused ?? true}::boolean THEN failing_since END,
+              failing_since = CASE WHEN ${paused ?? true}::boolean AND url = coalesce(${url ?? null}::text, url) THEN failing_since END,
               paused = CASE ${paused ?? null}::boolean WHEN true THEN coalesce(paused, 'by_you') WHEN false THEN NULL ELSE paused END
             WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
 

@@ -69,3 +69,41 @@ test("an open delivery takes the answers of both processes", () =>
       expect(yield* list).toMatchObject([{ status: "delivered", answers: [{ status: 503 }, { status: 200 }] }])
     })
   ))
+
+test("a late failure neither ends a delivery that was replayed nor makes another process's attempt due again", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const deliveries = yield* WebhookDeliveries
+      const { first, second, list } = yield* claimedTwice
+      const [before] = yield* list
+      yield* deliveries.record(first, answer(500), retried)
+      expect(yield* list).toMatchObject([
+        { status: "pending", attempts: 2, next_attempt_at: before?.next_attempt_at, answers: [{ status: 500 }] }
+      ])
+      const replayed = yield* deliveries.replay(second.endpoint_id, second.delivery_id)
+      expect(replayed).toMatchObject({ status: "pending", attempts: 0 })
+      yield* deliveries.record(second, answer(500), failed)
+      expect(yield* list).toMatchObject([
+        { status: "pending", attempts: 0, next_attempt_at: replayed?.next_attempt_at, answers: [{}, { status: 500 }] }
+      ])
+    })
+  ))
+
+test("what the URL before answered says nothing about the endpoint's new one", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const deliveries = yield* WebhookDeliveries
+      const endpoints = yield* WebhookEndpoints
+      const { first, second } = yield* claimedTwice
+      yield* deliveries.record(first, answer(500), retried)
+      const at = { org: second.org_id, id: second.endpoint_id }
+      expect((yield* endpoints.find(at.org, at.id))?.failing_since).toBeDate()
+      yield* endpoints.change(at.org, at.id, { url: second.url })
+      expect((yield* endpoints.find(at.org, at.id))?.failing_since).toBeDate()
+      yield* endpoints.change(at.org, at.id, { url: "https://new.example" })
+      expect(yield* endpoints.find(at.org, at.id)).toMatchObject({ status: "active", failing_since: null })
+      yield* deliveries.record(second, answer(500), retried)
+      yield* deliveries.record(second, answer(410), { _tag: "Failed", pause: "gone" })
+      expect(yield* endpoints.find(at.org, at.id)).toMatchObject({ status: "active", failing_since: null })
+    })
+  ))
