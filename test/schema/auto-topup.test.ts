@@ -215,7 +215,7 @@ class World {
   private checkDecline(before: AutoTopup, auto: AutoTopup) {
     this.counts.declines += 1
     if (!before.enabled) {
-      expect([auto.enabled, auto.state]).toEqual([false, "idle"])
+      expect(auto).toMatchObject({ enabled: false, state: "waiting", failures: before.failures + 1 })
     } else if (before.failures >= 4) {
       this.counts.switched_off += 1
       expect(auto).toMatchObject({ enabled: false, state: "waiting", retry_micros: this.now + 72n * hour })
@@ -278,6 +278,17 @@ describe("automatic top-up", () => {
     world.turn({ hours: 0, together: [set({ enabled: false })] })
     world.turn({ hours: 1_000, together: [{ op: "look" }] })
     expect(world.counts.charges).toBe(1 + waits.length)
+  })
+
+  test("a decline counts that comes after it was switched off, so switching it on again does not charge the card", () => {
+    const world = play(set(), set({ enabled: false }), { op: "decline" }, set())
+    expect(world.auto).toMatchObject({ enabled: true, state: "waiting", failures: 1, last_error: "No." })
+    expect(world.counts.charges).toBe(1)
+    world.turn({ hours: 1, together: [{ op: "look" }] })
+    expect(world.counts.charges).toBe(2)
+    const disputed = play(set({ threshold: dollars("90.00") }), { op: "arrive" }, { op: "dispute" }, { op: "decline" })
+    expect(disputed.auto).toMatchObject({ enabled: false, state: "waiting", failures: 1 })
+    expect(disputed.auto?.last_error).toContain("because a payment was disputed")
   })
 
   test("a charge that was given up and arrives while another is in flight leaves that one the only one", () => {

@@ -85,7 +85,6 @@ export const succeedLate = (auto: AutoTopup, amount: Money.MicroUsd): AutoTopup 
 export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string, nowMicros: bigint): AutoTopup => {
   const failures = auto.failures + 1
   const day_total = Money.max(zero, Money.minus(auto.day_total, amount))
-  if (!auto.enabled) return { ...auto, state: "idle", retry_micros: null, day_total }
   const wait = waits[failures - 1]
   const waiting = {
     ...auto,
@@ -94,6 +93,8 @@ export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string,
     day_total,
     retry_micros: nowMicros + (wait ?? waitLongest)
   }
+  // Switched off while the charge was under way: the pause counts all the same, in case somebody switches it on again.
+  if (!auto.enabled) return { ...waiting, last_error: auto.last_error ?? reason }
   if (wait !== undefined) return { ...waiting, last_error: reason }
   const off = `Automatic top-up was switched off after ${failures} declines in a row; pay a checkout with another card to save it.`
   return { ...waiting, enabled: false, last_error: `${reason} ${off}` }
