@@ -116,6 +116,9 @@ describe("GET /v1/runs by", () => {
     expect(spring).not.toContain(ids.plain)
     expect(await listed("?metadata.campaign=Spring")).toEqual([])
     expect(await listed(`?metadata.campaign=${"x".repeat(3_000)}`)).toEqual([])
+    // The 1,000th character is half of an emoji.
+    const emojis = `x${"😀".repeat(600)}`
+    expect(await listed(`?metadata.campaign=${encodeURIComponent(emojis)}`)).toEqual([])
     expect(await listed("?metadata.campaign=autumn&capability=email.verify")).toEqual([])
   })
 

@@ -20,7 +20,7 @@ const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
     const name = parameter.slice(metadataPrefix.length)
     if (!isMetadataName(name)) return yield* refused(`query.${metadataPrefix}<name>`, `${nameRule} after the first dot`)
     // No run has a longer value. It is not refused, because a filter may be any text.
-    labels[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000)}…`
+    labels[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000).toWellFormed()}…`
   }
   const metadata: Metadata | null = Object.keys(labels).length === 0 ? null : labels
   return metadata
