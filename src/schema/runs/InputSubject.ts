@@ -8,7 +8,7 @@ const firstText = (value: unknown): string =>
   typeof value === "string" ? value.trim() : Array.isArray(value) ? firstText(value[0]) : ""
 
 const isText = (text: string) => text !== ""
-const shortened = (text: string) => (text.length > charsMax ? `${text.slice(0, charsMax)}…` : text)
+const shortened = (text: string) => (text.length > charsMax ? `${text.slice(0, charsMax).toWellFormed()}…` : text)
 
 /** `input` is JSON text. Null for an input without a text of its own, and for one that was erased. */
 export const inputSubject = (input: string | null): string | null => {
