@@ -144,14 +144,20 @@ describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
       expect(body.error.details[0].path).toBe(`query.${query.split("=")[0]}`)
     })
 
-    test.each(["limit=0", "limit=201", "limit=x", "cursor=x", "cursor=-1", "cursor=0", "cursor=1e3"])(
-      "GET /v1/wallet/transactions refuses ?%s",
-      async (query) => {
-        const { status, body } = await (await app.tenant()).get(`/v1/wallet/transactions?${query}`)
-        expect([status, body.error.code]).toEqual([400, "invalid_request"])
-        expect(body.error.details[0].path).toBe(`query.${query.split("=")[0]}`)
-      }
-    )
+    test.each([
+      "limit=0",
+      "limit=201",
+      "limit=x",
+      "cursor=x",
+      "cursor=-1",
+      "cursor=0",
+      "cursor=1e3",
+      `cursor=${"9".repeat(20)}`
+    ])("GET /v1/wallet/transactions refuses ?%s", async (query) => {
+      const { status, body } = await (await app.tenant()).get(`/v1/wallet/transactions?${query}`)
+      expect([status, body.error.code]).toEqual([400, "invalid_request"])
+      expect(body.error.details[0].path).toBe(`query.${query.split("=")[0]}`)
+    })
 
     test("the ledger of one organization shows nothing of another's", async () => {
       const [one, other] = [await app.tenant("5.00"), await app.tenant("7.00")]

@@ -1,7 +1,9 @@
-/** Pages of lists. A list is read with one row more than its page has, which tells whether another page follows. */
+/** Pages and periods of lists. A list is read with one row more than its page has, which tells whether another page follows. */
 import { Effect } from "effect"
-import { notACursor } from "../../schema/Errors.ts"
+import { notACursor, refused } from "../../schema/Errors.ts"
 import { looksLike, type Prefix } from "../../schema/Ids.ts"
+import type { Zones } from "../../schema/money/SpendDay.ts"
+import { fromOf, toOf } from "../../schema/Period.ts"
 import { listLimitDefault } from "../api/shapes/Common.ts"
 
 export interface Page<A> {
@@ -20,6 +22,26 @@ export interface PageQuery {
   readonly limit?: number
   readonly cursor?: string
 }
+
+/** The number of a row, 18 digits at most, so it fits a bigint of the database. */
+export const rowNumber = (text: string): bigint | null => (/^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null)
+
+/** The cursor of a list whose rows have numbers. */
+export const numberBefore = (cursor: string | null) => {
+  const before = cursor === null ? null : rowNumber(cursor)
+  return cursor !== null && before === null ? notACursor : Effect.succeed(before)
+}
+
+/** The first moment of the period and the first after it. Null is no bound. */
+export const periodOf = Effect.fnUntraced(function* (
+  query: { readonly from?: string; readonly to?: string },
+  zones?: Zones
+) {
+  const from = query.from === undefined ? null : fromOf(query.from, zones)
+  const to = query.to === undefined ? null : toOf(query.to, zones)
+  if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
+  return { from, to }
+})
 
 type Read<Row, E, R> = (before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>, E, R>
 

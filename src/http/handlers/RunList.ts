@@ -4,11 +4,10 @@ import { HttpServerResponse } from "effect/http"
 import type { Reads } from "../../layers/standby/Reads.ts"
 import { notACursor, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { fromOf, toOf } from "../../schema/Period.ts"
 import { isMetadataName, isMetadataValue, type Metadata, metadataPrefix, nameRule } from "../../schema/runs/Metadata.ts"
 import type { RunQuery } from "../api/shapes/RunQuery.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { cut } from "./ListPage.ts"
+import { cut, periodOf } from "./ListPage.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 import { listedJson, runCells, runColumns, withoutWallet } from "../../schema/nouns/Run.ts"
 
@@ -29,41 +28,22 @@ const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
 export const listRuns = (reads: Reads["Service"]) =>
   Effect.fnUntraced(function* (query: RunQuery) {
     const { org_id, access } = yield* CurrentCaller
-    const cursor = query.cursor ?? null
+    const { cursor = null, limit = null } = query
     if (cursor !== null && !looksLike("run", cursor)) return yield* notACursor
     const { status = null, capability = null, provider = null, endpoint = null, key_id = null } = query
-    const from = query.from === undefined ? null : fromOf(query.from)
-    const to = query.to === undefined ? null : toOf(query.to)
-    if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
+    const period = yield* periodOf(query)
     const metadata = yield* metadataOf(query)
-    const filter = {
-      org_id,
-      status,
-      capability,
-      provider,
-      endpoint,
-      key_id,
-      from,
-      to,
-      metadata,
-      keys: access?.reads ?? null
-    }
+    const keys = access?.reads ?? null
+    const filter = { org_id, status, capability, provider, endpoint, key_id, ...period, metadata, keys }
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
       const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
-      const shown = filter.keys === null ? rows : rows.map(withoutWallet)
+      const shown = keys === null ? rows : rows.map(withoutWallet)
       return cut(shown, limit, ({ run_id }) => run_id)
     })
     if (yield* wantsCsv) {
-      return yield* csvAnswer({
-        name: "runs.csv",
-        columns: runColumns,
-        cells: runCells,
-        limit: query.limit ?? null,
-        cursor,
-        page
-      })
+      return yield* csvAnswer({ name: "runs.csv", columns: runColumns, cells: runCells, limit, cursor, page })
     }
-    const { rows, next } = yield* page(cursor, query.limit ?? listLimitDefault)
+    const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
     const now = yield* Clock.currentTimeMillis
     const items = rows.map((run) => listedJson(run, now)).join(",")
     return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {

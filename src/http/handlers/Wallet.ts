@@ -8,11 +8,10 @@ import { Books } from "../../layers/ledger/Books.ts"
 import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { Transaction, Wallet, WalletAudit } from "../../schema/nouns/Wallet.ts"
-import { notACursor, problem, refused } from "../../schema/Errors.ts"
+import { problem, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { plus } from "../../schema/money/Money.ts"
 import type { Zones } from "../../schema/money/SpendDay.ts"
-import { fromOf, toOf } from "../../schema/Period.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
@@ -20,7 +19,7 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
-import { cut } from "./ListPage.ts"
+import { cut, numberBefore, periodOf } from "./ListPage.ts"
 import { makeSpendGuard } from "./SpendGuard.ts"
 
 const noBudget = problem(
@@ -43,13 +42,6 @@ const entryType = (text: string): EntryType => entryTypes.find((type) => type ==
 
 const transactionOf = (row: EntryRow) => transactionJson({ ...row, id: row.txn_id, type: entryType(row.type) })
 
-/** A cursor is the number of the last entry shown. */
-const cursorOf = (text: string | undefined) => {
-  if (text === undefined) return Effect.succeed(null)
-  if (/^[1-9]\d{0,17}$/.test(text)) return Effect.succeed(BigInt(text))
-  return notACursor
-}
-
 const filterOf = Effect.fnUntraced(function* (
   query: { readonly type?: EntryType; readonly run_id?: string; readonly from?: string; readonly to?: string },
   zones: Zones
@@ -57,10 +49,7 @@ const filterOf = Effect.fnUntraced(function* (
   const { type = null, run_id = null } = query
   if (run_id !== null && !looksLike("run", run_id))
     return yield* refused("query.run_id", "is not the id of a run, such as run_01m81nzk95mq351g8pvrxgm8m4")
-  const from = query.from === undefined ? null : fromOf(query.from, zones)
-  const to = query.to === undefined ? null : toOf(query.to, zones)
-  if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
-  return { type, run_id, from, to }
+  return { type, run_id, ...(yield* periodOf(query, zones)) }
 })
 
 export const WalletHandlers = HttpApiBuilder.group(
@@ -91,7 +80,7 @@ export const WalletHandlers = HttpApiBuilder.group(
         const dated = query.from !== undefined || query.to !== undefined
         const filter = yield* filterOf(query, dated ? yield* books.zones(org_id) : [])
         const page = Effect.fnUntraced(function* (cursor: string | null, limit: number) {
-          const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1, filter)
+          const rows = yield* reads.entries(org_id, yield* numberBefore(cursor), limit + 1, filter)
           return cut(rows, limit, ({ seq }) => String(seq))
         })
         if (yield* wantsCsv) {

@@ -4,20 +4,17 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { DeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
-import { notACursor, problem } from "../../../schema/Errors.ts"
+import { problem } from "../../../schema/Errors.ts"
 import { DeadLetter, OperatorQueues } from "../../../schema/nouns/operator/Queues.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
-import { cut } from "../ListPage.ts"
+import { cut, numberBefore, rowNumber } from "../ListPage.ts"
 
 const noCommand = problem(
   "not_found",
   "No dead-lettered command has this id. It may have been retried already. List them at GET /v1/operator/dead-letters."
 )
-
-/** Ids are numbers of the mailbox, 18 digits at most. */
-const numberOf = (text: string): bigint | null => (/^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null)
 
 const letterJson = Schema.encodeSync(DeadLetter)
 const queuesJson = Schema.encodeSync(OperatorQueues)
@@ -43,15 +40,14 @@ export const OperatorQueuesHandlers = HttpApiBuilder.group(
         })
       }),
 
-      deadLetters: Effect.fnUntraced(function* ({ query: { cursor, limit = listLimitDefault } }) {
-        const before = cursor === undefined ? null : numberOf(cursor)
-        if (cursor !== undefined && before === null) return yield* notACursor
+      deadLetters: Effect.fnUntraced(function* ({ query: { cursor = null, limit = listLimitDefault } }) {
+        const before = yield* numberBefore(cursor)
         const page = cut(yield* letters.list(before, limit + 1), limit, ({ id }) => String(id))
         return { items: page.rows.map((row) => letterJson({ ...row, command: row.tag })), next_cursor: page.next }
       }),
 
       retry: Effect.fnUntraced(function* ({ params: { command_id } }) {
-        const id = numberOf(command_id)
+        const id = rowNumber(command_id)
         const retried = id === null ? null : yield* asOperator(letters.retry(id))
         if (retried === null) return yield* Effect.fail(noCommand)
         yield* lanes.wake(retried.lane)
