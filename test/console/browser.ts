@@ -70,7 +70,7 @@ const checked = async (page: Page, runOnly: ReadonlyArray<string>): Promise<Read
     const session = await page.context().newCDPSession(page)
     const { exceptionDetails } = await session.send("Runtime.evaluate", { expression: axe.source })
     if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text)
-    await session.detach()
+    // It ends with the page. Ending it here would also end the virtual authenticator of another session.
   }
   return page.evaluate(async (rules) => {
     const checker: typeof axe = Reflect.get(globalThis, "axe")
