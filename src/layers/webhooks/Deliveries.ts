@@ -292,8 +292,8 @@ export class WebhookDeliveries extends Context.Service<
           const status = outcome._tag === "Delivered" ? "delivered" : outcome._tag === "Failed" ? "failed" : "pending"
           const delay = outcome._tag === "Retry" ? outcome.inMillis : 0
           // An answer that comes after another process has repeated the attempt changes nothing but an open delivery. If the delivery was claimed
-          // again or replayed meanwhile, a failure is only listed: the next attempt is another process's, or a new one.
-          const isCurrent = sql`(${status} = 'delivered' OR attempts = ${delivery.attempts})`
+          // again, replayed or is for another URL meanwhile, a failure is only listed: the next attempt is another process's, or a new one.
+          const isCurrent = sql`(${status} = 'delivered' OR attempts = ${delivery.attempts} AND EXISTS (SELECT FROM webhook_endpoints WHERE ${answering(delivery)}))`
           yield* sql`
             UPDATE webhook_deliveries SET status = CASE WHEN ${isCurrent} THEN ${status} ELSE status END,
               answers = (SELECT json_agg(one) FROM (

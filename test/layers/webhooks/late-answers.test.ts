@@ -94,7 +94,7 @@ test("what the URL before answered says nothing about the endpoint's new one", (
     Effect.gen(function* () {
       const deliveries = yield* WebhookDeliveries
       const endpoints = yield* WebhookEndpoints
-      const { first, second } = yield* claimedTwice
+      const { first, second, list } = yield* claimedTwice
       yield* deliveries.record(first, answer(500), retried)
       const at = { org: second.org_id, id: second.endpoint_id }
       expect((yield* endpoints.find(at.org, at.id))?.failing_since).toBeDate()
@@ -105,5 +105,11 @@ test("what the URL before answered says nothing about the endpoint's new one", (
       yield* deliveries.record(second, answer(500), retried)
       yield* deliveries.record(second, answer(410), { _tag: "Failed", pause: "gone" })
       expect(yield* endpoints.find(at.org, at.id)).toMatchObject({ status: "active", failing_since: null })
+      // Attempts of a delivery that is replayed are counted anew, so its first one at the new URL has the number of the first one before.
+      yield* deliveries.replay(at.id, second.delivery_id)
+      const [again] = (yield* deliveries.claim([], "")).filter((one) => one.delivery_id === second.delivery_id)
+      expect(again).toMatchObject({ attempts: 1, url: "https://new.example" })
+      yield* deliveries.record(first, answer(410), { _tag: "Failed", pause: "gone" })
+      expect(yield* list).toMatchObject([{ status: "pending", attempts: 1 }])
     })
   ))

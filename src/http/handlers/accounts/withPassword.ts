@@ -26,7 +26,8 @@ export const makeWithPassword = Effect.gen(function* () {
     use: (mine: OwnSession, password: Redacted.Redacted) => Effect.Effect<void, WrongPassword> = check
   ) {
     const mine = yield* session
-    const account = `password of ${mine.email}`
+    // Several accounts may have one address while none has verified it.
+    const account = `password of ${mine.user_id}`
     yield* allowAttempt(limits, account, Effect.succeed(false))
     yield* use(mine, Redacted.make(password)).pipe(
       Effect.catchTag("WrongPassword", () => Effect.andThen(limits.failedAttempt(account), wrongPassword))
