@@ -31,7 +31,7 @@ export const OpenInvitation = Schema.Struct({
   organization: Schema.String,
   email: Schema.String,
   role: Schema.Literals(roles),
-  /** The link was mailed, so whoever has it shows the address. Without a mail server, the inviter has it too. */
+  /** Whether the link was mailed: then accepting it proves the address. Without a mail server the inviter gets the link. */
   mailed: Schema.Boolean
 })
 export type OpenInvitation = typeof OpenInvitation.Type

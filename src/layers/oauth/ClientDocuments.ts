@@ -2,7 +2,7 @@
  * The documents in which clients describe themselves, at the https URL that is their id.
  *
  * A document is read from public addresses only, without redirects, within limits of time and size. One that could be read is kept for some
- * minutes, and a failure is not. Only a person with a session has a document read, at most ten times a minute (Authorization.ts).
+ * minutes, and a failure is not. Only a person with a session has a document read, and is limited as for sign-ins (Authorization.ts).
  */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { type Client, clientIn, clientOf, documentUrl } from "../../schema/oauth/Client.ts"

@@ -1,7 +1,8 @@
 /**
  * The session of a person who has just given the password too: for changes of how the person signs in.
  *
- * Whoever has stolen the session may guess, from every address. So wrong passwords count here for themselves, and slow no sign-in.
+ * Somebody who has stolen a session may try passwords here from many client addresses. So wrong passwords are counted for each user, apart from
+ * those of sign-ins: the real user can still sign in without a delay.
  */
 import { Effect, Redacted } from "effect"
 import { Passwords, type WrongPassword } from "../../../layers/accounts/Passwords.ts"
