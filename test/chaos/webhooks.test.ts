@@ -68,7 +68,8 @@ describe.each(backends)("webhooks under kill -9 on %s", (backend) => {
       })
       const ended = await world.query<{ run_id: string }>("SELECT run_id FROM runs")
       await until("the end of every run in the streams", 20_000, () => {
-        const seen = new Set(streams.flatMap(({ events }) => events.map(({ data }) => data.run_id)))
+        const finished = streams.flatMap(({ events }) => events.filter(({ type }) => type === "run.finished"))
+        const seen = new Set(finished.map(({ data }) => data.run_id))
         return ended.every(({ run_id }) => seen.has(run_id))
       })
       await until("deliveries of every event", 20_000, async () => {

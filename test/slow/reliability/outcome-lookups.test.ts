@@ -205,13 +205,16 @@ describe("a send whose answer was lost", () => {
        SELECT n.run_id, org_id, provider, why, now() FROM unknown_outcomes u, unnest($2::text[]) AS n(run_id) WHERE u.run_id = $1`,
       [sent, run_ids]
     )
+    // A request that the connection lost may be sent again, so runs are counted and not requests.
+    const askedAbout = () =>
+      run_ids.filter((run_id) => looks().some(({ query }) => Object.values(query).includes(run_id)))
     // Two of each process.
-    await until("four are asked about", looks, (all) => all.length === 4)
+    await until("four are asked about", askedAbout, (all) => all.length === 4)
     const claimed = await app.sql("SELECT FROM unknown_outcomes WHERE run_id = ANY($1) AND looks > 0", [run_ids])
     expect(claimed).toHaveLength(4)
     answers.resolve()
     for (const run_id of run_ids) expect(await resolved(run_id)).toMatchObject({ finding: "delivered", looks: 1 })
-    expect(looks()).toHaveLength(5)
+    expect(askedAbout()).toHaveLength(5)
   })
 })
 
