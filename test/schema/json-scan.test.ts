@@ -1,3 +1,4 @@
+import { shortened } from "../../src/schema/json/StorableText.ts"
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { containersMax, depthMax, isStorable, jsonFlaw, unstorableIn } from "../../src/schema/json/JsonScan.ts"
@@ -96,4 +97,10 @@ describe("the field of a string that can't be stored", () => {
     expect(unstorableIn({ a: ["x", null, 1, true] })).toBeNull()
     expect(isStorable("😀é\u0001")).toBe(true)
   })
+})
+
+test("a text that is shortened has no half of an emoji, and no ellipsis if it fits", () => {
+  expect(shortened("ab😀c", 3)).toBe("ab\ufffd…")
+  expect(shortened("ab😀c", 4)).toBe("ab😀…")
+  expect(shortened("ab😀c", 5)).toBe("ab😀c")
 })

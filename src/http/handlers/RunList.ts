@@ -10,6 +10,7 @@ import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { cut, periodOf } from "./ListPage.ts"
 import { csvAnswer, wantsCsv } from "./CsvPage.ts"
 import { listedJson, runCells, runColumns, withoutWallet } from "../../schema/nouns/Run.ts"
+import { shortened } from "../../schema/json/StorableText.ts"
 
 /** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
 const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
@@ -19,7 +20,7 @@ const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
     const name = parameter.slice(metadataPrefix.length)
     if (!isMetadataName(name)) return yield* refused(`query.${metadataPrefix}<name>`, `${nameRule} after the first dot`)
     // No run has a longer value. It is not refused, because a filter may be any text.
-    labels[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000).toWellFormed()}…`
+    labels[name] = isMetadataValue(value) ? value : shortened(value, 1_000)
   }
   const metadata: Metadata | null = Object.keys(labels).length === 0 ? null : labels
   return metadata

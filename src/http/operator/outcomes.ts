@@ -9,6 +9,7 @@ import { drawn, listed } from "../cli/answers/draw.ts"
 import { row, rowWith } from "../cli/answers/row.ts"
 import { boolean, text } from "../cli/terminal/flags.ts"
 import { bad, when } from "./output.ts"
+import { shortened } from "../../schema/json/StorableText.ts"
 
 const { endpoints: outcomes } = OperatorOutcomesApi
 const { endpoints: disputed } = OperatorDisputesApi
@@ -50,8 +51,7 @@ export const unknown = row(outcomes.list, {
 
 /** A table cell. `--json` shows the whole text. */
 const cellLengthMax = 60
-const cell = (given: string | null) =>
-  given !== null && given.length > cellLengthMax ? `${given.slice(0, cellLengthMax - 1)}…` : given
+const cell = (given: string | null) => (given === null ? null : shortened(given, cellLengthMax))
 
 const deciding = (operation: typeof disputed.accept | typeof disputed.refuse, about: string) =>
   row(operation, {

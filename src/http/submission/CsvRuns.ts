@@ -12,11 +12,12 @@ import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { type CellValue, cellValue, guessedColumns, type InputFields } from "../client/Columns.ts"
 import { csvLines } from "./CsvLines.ts"
+import { shortened } from "../../schema/json/StorableText.ts"
 
 export type CsvRow = Readonly<Record<string, CellValue>>
 
 const shownChars = 60
-const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
+const shown = (text: string) => shortened(text, shownChars)
 
 /** Field and column of each part. A column's name may have an `=`, because the first one counts. */
 const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<string>, fields: InputFields) {

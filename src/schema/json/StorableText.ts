@@ -33,10 +33,11 @@ export const isPrintable = (text: string): boolean => text.search(unprintable) <
 /** Some providers send a whole page where a sentence is expected. */
 export const detailLengthMax = 500
 
-const shortLine = (text: string, most: number): string => {
-  const beginning = text.slice(0, most).toWellFormed().replace(unprintable, " ")
-  return text.length > most ? `${beginning}…` : beginning
-}
+/** At most so many characters, and an ellipsis if there were more. An emoji at the end is left whole or replaced. */
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
+
+const shortLine = (text: string, most: number): string => shortened(text, most).toWellFormed().replace(unprintable, " ")
 
 /** A text from a provider or caller as one line: short, printable and storable. */
 export const oneLineOf = (text: string): string => shortLine(text, detailLengthMax)

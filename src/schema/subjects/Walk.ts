@@ -3,6 +3,7 @@
  *
  * Depth and number of values are limited. A path is built only when the visitor asks for it.
  */
+import { shortened } from "../json/StorableText.ts"
 import { callingCode, countryCalled, type Place } from "./Countries.ts"
 import { entryOf, type Field, fieldOf, nameless } from "./Field.ts"
 import { isRecord } from "../json/Json.ts"
@@ -20,9 +21,9 @@ const partMax = 100
 const ordinary = /^[A-Za-z_$][\w$-]*$/
 
 const joined = (path: string, name: string): string => {
-  const part = name.length > partMax ? `${name.slice(0, partMax).toWellFormed()}…` : name
+  const part = shortened(name, partMax)
   const whole = ordinary.test(part) ? (path === "" ? part : `${path}.${part}`) : `${path}[${JSON.stringify(part)}]`
-  return whole.length > pathMax ? `${whole.slice(0, pathMax).toWellFormed()}…` : whole
+  return shortened(whole, pathMax)
 }
 const indexed = (path: string, index: number): string => (path.length > pathMax ? path : `${path}[${index}]`)
 

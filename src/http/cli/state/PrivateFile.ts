@@ -15,7 +15,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync
+  writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { Config, Effect } from "effect"
@@ -78,7 +78,7 @@ const replace = (path: string, text: string) => {
   rmSync(draft, { force: true })
   const file = openSync(draft, "wx", fileMode)
   try {
-    writeSync(file, text)
+    writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)

@@ -12,6 +12,7 @@ import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { listSenders } from "../../../schema/Steps.ts"
+import { shortened } from "../../../schema/json/StorableText.ts"
 
 const senderJson = Schema.encodeSync(Sender)
 const { unknown, one, removal } = organizationNoun("snd", "sender", "sender_id", listSenders)
@@ -25,8 +26,7 @@ const recordOf = ({ domain, token }: SenderRow) => ({
 /** How many TXT records an error message shows, and how many characters of each. */
 const shownMax = 3
 const shownLengthMax = 120
-const shown = (record: string) =>
-  JSON.stringify(record.length > shownLengthMax ? `${record.slice(0, shownLengthMax)}…` : record)
+const shown = (record: string) => JSON.stringify(shortened(record, shownLengthMax))
 
 const notProven = (row: SenderRow, records: ReadonlyArray<string>) => {
   const { name, value } = recordOf(row)

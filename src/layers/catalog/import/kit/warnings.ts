@@ -1,6 +1,7 @@
 /**
  * Collects the warnings of an import: each only once, up to a limit.
  */
+import { shortened } from "../../../../schema/json/StorableText.ts"
 import type { Warning } from "../../../../schema/catalog/Endpoint.ts"
 
 /** Warnings per import. One more says how many are not shown. */
@@ -14,7 +15,7 @@ export interface Warnings {
 /** Shortens a name or value from the document for a warning. */
 export const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))
-  return text.length > 80 ? `${text.slice(0, 80)}…`.toWellFormed() : text.toWellFormed()
+  return shortened(text, 80).toWellFormed()
 }
 
 export const warnings = (): Warnings => {
