@@ -25,8 +25,8 @@ export class WalletLimits extends Context.Service<
   {
     /**
      * Locks what a configuration holds until the transaction ends: the wallet, which no turn changes then, and keys and webhook endpoints, which
-     * nobody else creates or changes. The wallet is first, because a turn holds it when it locks keys. Then members, and the organization last,
-     * as in a change of a role.
+     * nobody else creates or changes. The wallet is first, because a turn holds it when it locks keys. Members are behind keys, and the
+     * organization is last, as in a change of a role.
      */
     readonly lock: (org_id: string) => Effect.Effect<void>
     readonly change: (
@@ -47,9 +47,9 @@ export class WalletLimits extends Context.Service<
 
       const lock = Effect.fnUntraced(function* (org_id: string) {
         yield* locked(org_id)
-        yield* sql`SELECT 1 FROM members WHERE org_id = ${org_id} ORDER BY user_id FOR SHARE`
         yield* sql`SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL ORDER BY key_id FOR SHARE`
         yield* sql`SELECT 1 FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id FOR SHARE`
+        yield* sql`SELECT 1 FROM members WHERE org_id = ${org_id} ORDER BY user_id FOR SHARE`
         yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
       })
 

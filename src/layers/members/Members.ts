@@ -179,13 +179,16 @@ export class Members extends Context.Service<
         switchTo: Effect.fn("Members.switchTo")(function* (session, org_id) {
           const token = newToken(cell, "sess", org_id)
           const hash = tokenHash(session)
-          // Whoever ends all sessions of the user locks the user first too, and then finds this one or its successor.
+          // Whoever ends all sessions of the user locks the user first too, and then finds this one or its successor. Whoever removes the member
+          // locks the member before the sessions.
           const opened = yield* sql`
             WITH me AS (
               SELECT user_id FROM users WHERE user_id = (SELECT user_id FROM sessions WHERE token_hash = ${hash}) FOR SHARE
+            ), member AS (
+              SELECT user_id FROM members WHERE org_id = ${org_id} AND user_id = (SELECT user_id FROM me) FOR KEY SHARE
             ), old AS (
-              UPDATE sessions s SET ended_at = now() FROM me JOIN members m USING (user_id)
-              WHERE s.token_hash = ${hash} AND s.user_id = m.user_id AND s.ended_at IS NULL AND s.expires_at > now() AND m.org_id = ${org_id}
+              UPDATE sessions s SET ended_at = now() FROM member m
+              WHERE s.token_hash = ${hash} AND s.user_id = m.user_id AND s.ended_at IS NULL AND s.expires_at > now()
               RETURNING s.user_id, s.expires_at)
             INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
             SELECT ${digest(token)}, user_id, ${org_id}, expires_at FROM old RETURNING 1 AS opened`

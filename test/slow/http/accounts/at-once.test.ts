@@ -19,6 +19,10 @@ const browser = (token: string) => ({
   "x-rungate-console": "1"
 })
 
+/** Statements that wait for a lock. */
+const waiting = () =>
+  app.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
+
 test.each([
   ["a new password", "POST", "/v1/auth/password", { body: { current_password: password, new_password: another } }],
   ["ending all sessions", "DELETE", "/v1/auth/sessions", {}]
@@ -37,11 +41,9 @@ test.each([
       body: { organization_id: org_id },
       headers: browser(stolen)
     })
-    const waits = () =>
-      app.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
-    await until("the switch waits", waits, ({ length }) => length > 0)
+    await until("the switch waits", waiting, ({ length }) => length > 0)
     const ending = second.call(token, method, path, more)
-    await until("the change waits for it", waits, ({ length }) => length > 1)
+    await until("the change waits for it", waiting, ({ length }) => length > 1)
     await other.query("COMMIT")
     expect([(await switching).status, (await ending).status]).toEqual([200, 200])
     const left = "SELECT 1 FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND token_hash <> sha256($2::bytea)"
@@ -49,6 +51,42 @@ test.each([
   } finally {
     await other.end()
     await second.stop()
+  }
+})
+
+/** What a change of the member or of the organization does meanwhile, in the order in which the service locks rows. */
+test.each([
+  {
+    name: "the preview of a configuration",
+    first: "SELECT 1 FROM api_keys WHERE org_id = $1 FOR UPDATE",
+    then: "SELECT 1 FROM members WHERE org_id = $1 FOR NO KEY UPDATE",
+    ask: (token: string) => app.call(token, "POST", "/v1/configuration/preview", { body: { configuration: {} } })
+  },
+  {
+    name: "a switch to the same organization",
+    first: "SELECT 1 FROM members WHERE org_id = $1 FOR UPDATE",
+    then: "SELECT 1 FROM sessions WHERE org_id = $1 FOR UPDATE",
+    ask: (token: string, org_id: string) =>
+      app.call(null, "POST", "/v1/auth/browser/switch", {
+        body: { organization_id: org_id },
+        headers: browser(token)
+      })
+  }
+])("$name waits for a change of the member, and neither is a deadlock", async ({ first, then, ask }) => {
+  const { token, org_id } = await signUp()
+  await app.call(token, "POST", "/v1/api-keys", { body: { name: "Agent", environment: "test" } })
+  const other = new Postgres({ connectionString: app.databaseUrl })
+  await other.connect()
+  try {
+    await other.query("BEGIN")
+    await other.query(first, [org_id])
+    const asking = ask(token, org_id)
+    await until("the request waits", waiting, ({ length }) => length > 0)
+    await other.query(then, [org_id])
+    await other.query("COMMIT")
+    expect((await asking).status).toBe(200)
+  } finally {
+    await other.end()
   }
 })
 
