@@ -1,6 +1,7 @@
 /** What the tool `run` tells a host of `POST /mcp` when the service can't say how it ended: what to do, and never that nothing was done. */
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
+import { getRunTool } from "../../src/http/mcp/Runs.ts"
 import { statelessRunTool } from "../../src/http/mcp/statelessRun.ts"
 import * as Tools from "../../src/http/mcp/Tools.ts"
 import { callerFor, type Handler } from "../../src/http/handlers/McpCaller.ts"
@@ -57,4 +58,26 @@ test("reuse and the contact guard are members of the request", async () => {
     return Response.json({ run_id: "run_1", status: "succeeded", done: true })
   }, asked)
   expect(bodies[0]).toMatchObject(asked)
+})
+
+test("a part of a long result never begins or ends in the middle of a character", async () => {
+  // The quote before the text makes the limit fall into an emoji.
+  const result = { text: "😀".repeat(Tools.resultCharsMax) }
+  const here = callerFor(
+    async () => Response.json({ run_id: "run_1", status: "succeeded", result }),
+    "http://a.example"
+  )
+  const tool = Tools.getRun.withHandler((one) => here(getRunTool(one)))
+  let text = ""
+  let next: number | null = 0
+  while (next !== null) {
+    const answer = await Effect.runPromise(tool.call({ run_id: "run_1", result_from: next }))
+    const part: { readonly text: string; readonly next_from: number | null } = JSON.parse(answer.text).result_part
+    expect(part.text.isWellFormed()).toBe(true)
+    text += part.text
+    next = part.next_from
+  }
+  expect(JSON.parse(text)).toEqual(result)
+  const within = await Effect.runPromise(tool.call({ run_id: "run_1", result_from: 10 }))
+  expect(JSON.parse(within.text).result_part.text.isWellFormed()).toBe(true)
 })

@@ -65,10 +65,12 @@ const inPieces = (text: string, run_id: string, from: number | null) => {
   const result = memberText(text, "result")
   if (result === null || (from === null && result.length <= resultCharsMax)) return { text, next: undefined }
   const start = from ?? 0
-  const end = start + resultCharsMax
+  const most = start + resultCharsMax
+  // Half of an emoji is no JSON for many hosts, so it begins the next part.
+  const end = (result.codePointAt(most - 1) ?? 0) > 0xffff ? most - 1 : most
   const next_from = end < result.length ? end : null
   const { result: _, ...run }: Record<string, unknown> = JSON.parse(text)
-  const part = { text: result.slice(start, end), from: start, next_from, chars: result.length }
+  const part = { text: result.slice(start, end).toWellFormed(), from: start, next_from, chars: result.length }
   return {
     text: withMembers(JSON.stringify(run), { result_part: JSON.stringify(part) }),
     next:
