@@ -9,7 +9,7 @@ import { InvitationsApi } from "../../api/accounts/Members.ts"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
-import { WalletApi } from "../../api/Wallet.ts"
+import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call } from "../answers/operation.ts"
 import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
@@ -50,7 +50,8 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
   if (!/^rg_(test|live)_[\w-]+$/.test(Redacted.value(token))) {
     return yield* fail("usage", "This is not an API key. API keys begin with rg_test_ or rg_live_.")
   }
-  const tried = yield* call(WalletApi.endpoints.get, {}, { token })
+  // Every key may list runs, also one that reads its own only.
+  const tried = yield* call(RunsApi.endpoints.list, { query: { limit: "1" } }, { token })
   if (tried.status === 401) return yield* fail("auth", `${url} rejected this key. Nothing was saved.`)
   const failure = yield* failureOf(tried)
   if (failure !== null) return yield* failure

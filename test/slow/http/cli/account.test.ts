@@ -187,6 +187,11 @@ describe("login", () => {
         "rg_test_x\n"
       )
       expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining("--profile")])
+      const rules = { name: "own runs", environment: "test", allow: { read: "own" } }
+      const { body: made } = await app.call(await org.session(), "POST", "/v1/api-keys", { body: rules })
+      // It has no budget, so it may not read what is left of one.
+      const own = await home.shell("rungate login --with-token --profile own", {}, `${made.api_key}\n`)
+      expect([own.code, own.err]).toEqual([0, expect.stringContaining('profile "own"')])
       const silent = await home.shell("rungate login")
       expect([silent.code, silent.err]).toEqual([5, expect.stringContaining("--with-token")])
     }))
