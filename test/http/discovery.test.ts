@@ -206,6 +206,25 @@ describe("the catalog's lists", () => {
     expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, "query.cursor"])
   })
 
+  test("pages of endpoints with long paths", async () => {
+    const paths = [1, 2, 3].map((n) => `/v1/${"a".repeat(900)}/${n}`)
+    await app.catalog(
+      documentOf(
+        "lambda",
+        paths.map((path) => endpointOf({ path }))
+      )
+    )
+    const listed: Array<string> = []
+    let next: string | null = ""
+    while (next !== null) {
+      const { status, body } = await get(`/v1/catalog/providers/lambda/endpoints?limit=1${next}`)
+      expect(status).toBe(200)
+      listed.push(...body.items.map((one: { endpoint: string }) => one.endpoint))
+      next = body.next_cursor === null ? null : `&cursor=${body.next_cursor}`
+    }
+    expect(listed).toEqual(paths)
+  })
+
   test("leave out what another host serves, unless the adapter names that host", async () => {
     const elsewhere = endpointOf({ path: "/elsewhere", origin: "https://evil.example" })
     await app.catalog(documentOf("kappa", [endpointOf({ path: "/here" }), elsewhere]))

@@ -40,7 +40,8 @@ const cached = (body: unknown, ifNoneMatch: string | undefined) => {
   return HttpServerResponse.text(text, { contentType: "application/json", headers })
 }
 
-const cursorOf = (key: string) => Buffer.from(key).toString("base64url")
+/** A digest, because the path of an endpoint may be longer than a cursor. */
+const cursorOf = (key: string) => Bun.hash(key).toString(36)
 
 const pageOf = <A>(
   all: ReadonlyArray<A>,
