@@ -1,6 +1,7 @@
-/** What the tool `run` tells a host of `POST /mcp` when the service can't say how it ended: what to do, and never that nothing was done. */
+/** What the tools tell a host when the service cannot say how a run ended, and how they give long results. */
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
+import { runBatch, runBatchTool } from "../../src/http/mcp/BatchTool.ts"
 import { getRunTool } from "../../src/http/mcp/Runs.ts"
 import { statelessRunTool } from "../../src/http/mcp/statelessRun.ts"
 import * as Tools from "../../src/http/mcp/Tools.ts"
@@ -80,4 +81,32 @@ test("a part of a long result never begins or ends in the middle of a character"
   expect(JSON.parse(text)).toEqual(result)
   const within = await Effect.runPromise(tool.call({ run_id: "run_1", result_from: 10 }))
   expect(JSON.parse(within.text).result_part.text.isWellFormed()).toBe(true)
+})
+
+test("run_batch leaves a result out that no answer can hold, and says how to read it", async () => {
+  const rows = [1, 2, 3].map((row) => ({
+    ...{ row, status: "succeeded", run_id: `run_${row}`, charged: "0.003" },
+    result: { text: row === 2 ? "x".repeat(500_000) : "short" }
+  }))
+  const here = callerFor(async ({ url }) => {
+    const after = Number(new URL(url).searchParams.get("cursor") ?? 0)
+    if (!url.includes("/results")) return Response.json({ id: "bat_1", done: true })
+    return new Response(rows.flatMap((one) => (one.row > after ? [`${JSON.stringify(one)}\n`] : [])).join(""))
+  }, "http://service.example")
+  const tool = runBatch.withHandler((one) => here(runBatchTool(one)))
+  const seen: Array<Record<string, unknown>> = []
+  let after: number | undefined = 0
+  while (after !== undefined) {
+    const { text, failed } = await Effect.runPromise(tool.call({ batch_id: "bat_1", results_after: after }))
+    expect([failed, text.length < 100_000]).toEqual([false, true])
+    const { results, next_row } = JSON.parse(text)
+    seen.push(...results)
+    after = next_row
+  }
+  expect(seen.map(({ row, run_id }) => [row, run_id])).toEqual(rows.map(({ row, run_id }) => [row, run_id]))
+  expect(seen[0]).toEqual(rows[0] ?? {})
+  expect([seen[1]?.["result"], seen[1]?.["next"]]).toEqual([
+    undefined,
+    expect.stringContaining('get_run {"run_id":"run_2"}')
+  ])
 })

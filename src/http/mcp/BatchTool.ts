@@ -33,7 +33,8 @@ const BatchAnswer = Schema.toEncoded(
     ...nouns.Batch.fields,
     results: optional(
       Schema.Array(Schema.Json).annotate({
-        description: "rows that have ended: row, status, run_id, charged, result, error"
+        description:
+          "rows that have ended: row, status, run_id, charged, result, error; next, if the result is too long"
       })
     ),
     next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
@@ -121,6 +122,14 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
 
 const rowOf = (line: string): number => Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
 
+/** A row without a result that is too long for an answer. */
+const shownRow = (line: string): string => {
+  if (line.length <= resultsCharsMax) return line
+  const { result: _, ...row }: Record<string, unknown> = JSON.parse(line)
+  const next = `The result is long. Read it in parts with get_run ${JSON.stringify({ run_id: row["run_id"] })}.`
+  return JSON.stringify({ ...row, next })
+}
+
 /** The results after a row, as many as fit into an answer. */
 const resultsOf = Effect.fnUntraced(function* (path: string, after: number, total: number) {
   const { send } = yield* Service
@@ -130,7 +139,7 @@ const resultsOf = Effect.fnUntraced(function* (path: string, after: number, tota
   for (;;) {
     const page = yield* batchOrRefusal(send("GET", `${path}/results?limit=${listLimitMax}&cursor=${last}`))
     if (page.refused !== null) return page.refused
-    const lines = page.text.split("\n").filter((line) => line !== "")
+    const lines = page.text.split("\n").flatMap((line) => (line === "" ? [] : [shownRow(line)]))
     for (const line of lines) {
       if (taken.length > 0 && chars + line.length > resultsCharsMax) return { taken, next_row: String(last) }
       taken.push(line)
