@@ -142,6 +142,13 @@ describe("the endpoint", () => {
       { headers: old }
     )
     expect([many.status, ((await many.json()) as Json).error.code]).toEqual([400, "invalid_request"])
+    const alike = await post([calling("wallet"), ping, { ...ping, id: "5" }, calling("wallet")], { headers: old })
+    const { error: refused }: Json = await alike.json()
+    expect([alike.status, refused.code, refused.message]).toEqual([
+      400,
+      "invalid_request",
+      expect.stringContaining("id")
+    ])
 
     const wrong: ReadonlyArray<readonly [unknown, Record<string, string>, number, number]> = [
       ["{nope", {}, 200, -32700],

@@ -12,6 +12,7 @@ import { Signals } from "../../layers/queues/Signals.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { BoundaryLayer } from "../middleware/Boundary.ts"
 import { Peers, type PeersShape } from "../middleware/ClientAddress.ts"
+import { isRecord } from "../../schema/json/Json.ts"
 import { isLoopback } from "../../schema/oauth/Client.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
@@ -77,7 +78,7 @@ const Body = Schema.fromJsonString(Schema.Union([Schema.Array(Schema.Unknown), M
 const decodeBody = Schema.decodeUnknownOption(Body)
 
 interface Content {
-  readonly kind: "initialize" | "calls" | "notification" | "batch_too_large" | "invalid"
+  readonly kind: "initialize" | "calls" | "notification" | "batch_too_large" | "repeated_id" | "invalid"
   /** Of a single call. */
   readonly id: string | number | null
 }
@@ -87,7 +88,11 @@ const without = (kind: Content["kind"]): Content => ({ kind, id: null })
 const contentOf = (body: string): Content => {
   const message = Option.getOrNull(decodeBody(body))
   if (message === null) return without("invalid")
-  if ("length" in message) return without(message.length > batchMax ? "batch_too_large" : "calls")
+  if ("length" in message) {
+    if (message.length > batchMax) return without("batch_too_large")
+    const ids = message.flatMap((one) => (isRecord(one) && isRequestId(one["id"]) ? [one["id"]] : []))
+    return without(new Set(ids).size < ids.length ? "repeated_id" : "calls")
+  }
   const { id, method, result, error } = message
   if (method === "initialize") return without("initialize")
   if (method !== undefined && id !== undefined) return { kind: "calls", id: isRequestId(id) ? id : null }
@@ -277,6 +282,10 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
       if (content === "initialize") return yield* initialize(forwarded, body)
       if (hasSessions && content === "batch_too_large") {
         return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
+      }
+      // The MCP server names its calls by their ids, and fails.
+      if (hasSessions && content === "repeated_id") {
+        return refused("invalid_request", "Give each message of a request an id of its own.")
       }
       if (hasSessions && content === "notification") {
         if (host !== undefined) yield* callOff(body, sender, host)
