@@ -1,6 +1,6 @@
 /** One input of a form by the kind of its field, each with its label, hint and problem. */
 import { createContext, useContext } from "react"
-import { inputLook, Labelled } from "../parts/Field.tsx"
+import { inputLook, Labelled, type Options, optionsIn } from "../parts/Field.tsx"
 import { Skeleton } from "../parts/Page.tsx"
 import { Checkbox, Choices } from "./Checkbox.tsx"
 import { textOf, type Draft } from "./draft.ts"
@@ -26,8 +26,8 @@ export interface Wording {
   readonly label?: string
   readonly hint?: string
   readonly placeholder?: string
-  /** Values and their words. Null while they are read. An empty value is for what is left out. */
-  readonly options?: ReadonlyArray<readonly [value: string, words: string]> | null
+  /** Null while they are read. An empty value is for what is left out. */
+  readonly options?: Options | null
   readonly type?: "email" | "url" | "password"
   /** Of an optional group: it does not wait behind its heading. */
   readonly open?: boolean
@@ -43,8 +43,12 @@ export const OwnForm = createContext<OwnForm | null>(null)
 
 /** What the page says of a field, and what it is called. */
 export const useWording = ({ name, kind }: Field, path: string) => {
-  const { label, ...wording } = useContext(OwnForm)?.words[path] ?? {}
-  return { ...wording, title: label ?? `${nameWords(name)}${kind === "amount" ? ", in USD" : ""}` }
+  const { label, options, ...wording } = useContext(OwnForm)?.words[path] ?? {}
+  return {
+    ...wording,
+    options: options && optionsIn(options),
+    title: label ?? `${nameWords(name)}${kind === "amount" ? ", in USD" : ""}`
+  }
 }
 
 /** The problem of the field, or of an item in it, such as "line 2: is not an e-mail address". */

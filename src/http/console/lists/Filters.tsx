@@ -5,12 +5,13 @@ import { useFilters } from "../data/address.ts"
 import { addressOf, request } from "../data/api.ts"
 import { save } from "../data/save.ts"
 import { present, utcDay } from "../data/time.ts"
-import { inputLook, Select } from "../parts/Field.tsx"
+import { inputLook, type Options, optionsIn, Select } from "../parts/Field.tsx"
 import { Button } from "../parts/Page.tsx"
 
 export const FilterSelect = ({
   name,
-  options,
+  any,
+  options: values,
   initial = "",
   keeps = false,
   ...select
@@ -19,8 +20,9 @@ export const FilterSelect = ({
   readonly name: string
   /** For screen readers, in place of a visible label. */
   readonly label: string
-  /** Values and their words. */
-  readonly options: ReadonlyArray<readonly [string, string]>
+  /** The words for no filter, the first of the options. */
+  readonly any?: string
+  readonly options: Options
   /** The value of an address without the filter. */
   readonly initial?: string
   /** Whether the address may have values that are not among the options. */
@@ -28,6 +30,7 @@ export const FilterSelect = ({
   readonly className?: string
 }) => {
   const [{ [name]: chosen = initial }, change] = useFilters()
+  const options = [...(any === undefined ? [] : [["", any] as const]), ...optionsIn(values)]
   const isOption = options.some(([value]) => value === chosen)
   return (
     <Select

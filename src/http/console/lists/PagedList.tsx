@@ -1,7 +1,7 @@
 /** A list of the API, read page by page, and its states: it loads, failed, is empty, is shown in part, or in full. */
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import { type ReactNode, useMemo } from "react"
-import { Button, Failed, Skeleton } from "../parts/Page.tsx"
+import { Button, Failed, None, type Nothing, Skeleton } from "../parts/Page.tsx"
 import { DataTable, type TableProps } from "../parts/Table.tsx"
 
 export interface PageOf<A> {
@@ -91,18 +91,16 @@ export const usePaged = <A,>(
 /** The states of a list. `PagedTable` is the usual form of its rows. */
 export const PagedList = <A,>({
   paged,
-  empty,
-  children
-}: {
+  children,
+  ...nothing
+}: Nothing & {
   readonly paged: Paged<A>
-  /** In place of no rows. */
-  readonly empty: ReactNode
   readonly children: (items: ReadonlyArray<A>) => ReactNode
 }) => {
   const { items, error, hasMore, isReading, more, again } = paged
   if (items === null)
     return error === null ? <Skeleton lines={6} height={28} /> : <Failed error={error} retry={again} />
-  if (items.length === 0 && !hasMore) return empty
+  if (items.length === 0 && !hasMore) return <None {...nothing} />
   return (
     <div className="space-y-3">
       {/* A page whose rows are all filtered out is not the end of the list. */}
@@ -119,10 +117,12 @@ export const PagedList = <A,>({
 
 export const PagedTable = <A,>({
   paged,
-  empty,
+  empty = null,
+  hint,
+  filtered = false,
   ...table
 }: Omit<TableProps<A>, "rows"> & { readonly paged: Paged<A> }) => (
-  <PagedList paged={paged} empty={empty}>
+  <PagedList paged={paged} empty={empty} hint={hint} filtered={filtered}>
     {(rows) => <DataTable rows={rows} {...table} />}
   </PagedList>
 )

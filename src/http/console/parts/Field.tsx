@@ -119,17 +119,21 @@ export const TextArea = ({ label, hint, problem, className, ...area }: AreaProps
   </Labelled>
 )
 
-type SelectProps = LabelledProps &
-  Omit<SelectHTMLAttributes<HTMLSelectElement>, "name"> & {
-    /** Values and their words. */
-    readonly options: ReadonlyArray<readonly [string, string]>
-  }
+/** Values and their words, or values that are words. In an object, values that are numbers would come first. */
+export type Options = Readonly<Record<string, string>> | ReadonlyArray<string | readonly [value: string, words: string]>
+
+export const optionsIn = (options: Options): ReadonlyArray<readonly [value: string, words: string]> =>
+  Symbol.iterator in options
+    ? options.map((one) => (typeof one === "string" ? ([one, one] as const) : one))
+    : Object.entries(options)
+
+type SelectProps = LabelledProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, "name"> & { readonly options: Options }
 
 export const Select = ({ label, hideLabel, hint, problem, className, options, ...select }: SelectProps) => (
   <Labelled label={label} hideLabel={hideLabel} hint={hint} problem={problem} name={select.name} className={className}>
     {(attributes) => (
       <select {...attributes} {...select} className={inputLook}>
-        {options.map(([value, word]) => (
+        {optionsIn(options).map(([value, word]) => (
           <option key={value} value={value}>
             {word}
           </option>

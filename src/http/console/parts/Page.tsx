@@ -174,6 +174,26 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 )
 
+/** What stands in place of a list without rows. */
+export interface Nothing {
+  /** What the list will show. */
+  readonly empty: ReactNode
+  /** How to make the first. */
+  readonly hint?: ReactNode
+  /** While filters leave rows out: that none matches, and the way to the whole list. */
+  readonly filtered?: readonly [title: string, to: string, words: string] | false
+}
+
+export const None = ({ empty, hint, filtered = false }: Nothing) => {
+  if (filtered === false) return typeof empty === "string" ? <Empty title={empty}>{hint}</Empty> : empty
+  const [title, to, words] = filtered
+  return (
+    <Empty title={title}>
+      <TextLink to={to}>{words}</TextLink>
+    </Empty>
+  )
+}
+
 const headline = (error: unknown) => {
   if (!(error instanceof ApiError)) return "Something went wrong in this page."
   if (error.code === "forbidden") return "You may not see this."

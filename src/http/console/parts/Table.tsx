@@ -6,6 +6,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import { useGo } from "../data/address.ts"
 import { useKeys } from "../data/keys.ts"
+import { None, type Nothing } from "./Page.tsx"
 
 export interface Column<A> {
   readonly title: string
@@ -43,7 +44,7 @@ const idOf = (row: unknown, index: number): string => {
   return String(id ?? run_id ?? index)
 }
 
-export interface TableProps<A> {
+export interface TableProps<A> extends Partial<Nothing> {
   readonly label: string
   readonly rows: ReadonlyArray<A>
   readonly columns: ReadonlyArray<Column<A>>
@@ -53,13 +54,20 @@ export interface TableProps<A> {
   readonly toOf?: ((row: A) => string) | undefined
   /** Without a frame of its own, inside a panel. */
   readonly plain?: boolean
-  /** In place of a table without rows. */
-  readonly empty?: ReactNode
 }
 
-export const DataTable = <A,>({ label, rows, columns, keyOf = idOf, toOf, plain = false, empty }: TableProps<A>) => {
+export const DataTable = <A,>({
+  label,
+  rows,
+  columns,
+  keyOf = idOf,
+  toOf,
+  plain = false,
+  empty,
+  ...nothing
+}: TableProps<A>) => {
   const { at, current } = useCurrent(rows, toOf)
-  if (rows.length === 0 && empty !== undefined) return empty
+  if (rows.length === 0 && empty !== undefined) return <None empty={empty} {...nothing} />
   return (
     <section
       aria-label={label}

@@ -22,13 +22,7 @@ const statuses = [
   "queued",
   "reserved"
 ]
-const groupings: ReadonlyArray<readonly [string, string]> = [
-  ["", "Runs one by one"],
-  ["day", "By day"],
-  ["capability", "By capability"],
-  ["provider", "By provider"],
-  ["key", "By key"]
-]
+const groupings = { day: "By day", capability: "By capability", provider: "By provider", key: "By key" }
 
 /** A text that is no filter stays in the address as `q`, with where else it may be found. */
 const NotFound = ({ q }: { readonly q: string }) => {
@@ -111,29 +105,26 @@ export const Filters = ({
           name="status"
           label="Status"
           keeps
-          options={[["", "Any status"], ...statuses.map((one) => [one, statusWord(one)] as const)]}
+          any="Any status"
+          options={statuses.map((one) => [one, statusWord(one)] as const)}
         />
         <FilterSelect
           name="provider"
           label="Provider"
           keeps
-          options={[
-            ["", "Any provider"],
-            ...(providers ?? []).map(({ provider, title }) => [provider, title] as const)
-          ]}
+          any="Any provider"
+          options={(providers ?? []).map(({ provider, title }) => [provider, title] as const)}
           className="max-w-44"
         />
         <FilterSelect
           name="key"
           label="Key"
-          options={[
-            ["", "Any key"],
-            ...keys.map(({ id, name, revoked }) => [id, revoked ? `${name} (revoked)` : name] as const)
-          ]}
+          any="Any key"
+          options={keys.map(({ id, name, revoked }) => [id, revoked ? `${name} (revoked)` : name] as const)}
           className="max-w-44"
         />
         <Period />
-        <FilterSelect name="group" label="Group" options={groupings} />
+        <FilterSelect name="group" label="Group" any="Runs one by one" options={groupings} />
       </div>
       {chips.length > 0 && (
         <ul className="flex flex-wrap gap-2">

@@ -7,7 +7,7 @@ import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { Empty, PageHead, Panel } from "../../parts/Page.tsx"
+import { PageHead, Panel } from "../../parts/Page.tsx"
 import { type Approval, Decide } from "./Decide.tsx"
 
 type Rule = AnswerOf<"approvals", "rules">["items"][number]
@@ -60,11 +60,8 @@ const Rules = () => {
           paged={paged}
           label="Which runs wait"
           columns={columnsOf("ApprovalRule", { actions: may && ((rule) => <Actions rule={rule} />) })}
-          empty={
-            <Empty title="No run needs an approval.">
-              A rule says from which amount, for which capabilities or keys a run waits.
-            </Empty>
-          }
+          empty="No run needs an approval."
+          hint="A rule says from which amount, for which capabilities or keys a run waits."
         />
       </Panel>
       {may && <Add />}
@@ -91,7 +88,8 @@ const Approvals = () => {
           paged={{ ...paged, items }}
           label="Runs that wait"
           columns={[...columnsOf("Approval"), ...(may ? [decide] : [])]}
-          empty={<Empty title="No run waits for an approval.">A rule below says which runs wait.</Empty>}
+          empty="No run waits for an approval."
+          hint="A rule below says which runs wait."
         />
       </Panel>
       <Rules />

@@ -2,35 +2,28 @@
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { utcDay } from "../../data/time.ts"
-import { Allowed, Empty, PageHead, TextLink } from "../../parts/Page.tsx"
+import { Allowed, PageHead, TextLink } from "../../parts/Page.tsx"
 import { FilterSelect, Period, SearchBox } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { entryColumns } from "./Changes.tsx"
 
 /** First parts of actions, which the API takes as a filter. */
-const nouns: ReadonlyArray<readonly [string, string]> = [
-  ["", "Everything"],
-  ["key", "API keys"],
-  ["key_budget", "Budgets of keys"],
-  ["spend_guard", "Spend guard"],
-  ["auto_topup", "Automatic top-up"],
-  ["wallet", "Credits and refunds"],
-  ["member", "Members"],
-  ["invitation", "Invitations"],
-  ["sessions", "Sessions"],
-  ["password", "Passwords"],
-  ["sender", "Senders"],
-  ["webhook", "Webhooks"],
-  ["resource", "Resources at providers"],
-  ["outcome", "Unknown outcomes"]
-]
-const actors: ReadonlyArray<readonly [string, string]> = [
-  ["", "By anybody"],
-  ["person", "By people"],
-  ["key", "By API keys"],
-  ["operator", "By the operator"],
-  ["system", "By the service"]
-]
+const nouns = {
+  key: "API keys",
+  key_budget: "Budgets of keys",
+  spend_guard: "Spend guard",
+  auto_topup: "Automatic top-up",
+  wallet: "Credits and refunds",
+  member: "Members",
+  invitation: "Invitations",
+  sessions: "Sessions",
+  password: "Passwords",
+  sender: "Senders",
+  webhook: "Webhooks",
+  resource: "Resources at providers",
+  outcome: "Unknown outcomes"
+}
+const actors = { person: "By people", key: "By API keys", operator: "By the operator", system: "By the service" }
 
 /** The API's period ends before `to`. The page's period includes that day. */
 const dayAfter = (day: string) => {
@@ -40,10 +33,10 @@ const dayAfter = (day: string) => {
 
 const By = () => {
   const [{ actor = "" }, change] = useFilters()
-  const isKind = actors.some(([value]) => value === actor)
+  const isKind = actor === "" || Object.hasOwn(actors, actor)
   return (
     <>
-      <FilterSelect name="actor" label="Kind of actor" options={actors} />
+      <FilterSelect name="actor" label="Kind of actor" any="By anybody" options={actors} />
       <SearchBox
         label="E-mail address or id of who changed something"
         placeholder="E-mail address, or id of a person or key"
@@ -63,7 +56,7 @@ const Log = () => {
   return (
     <>
       <div className="mb-4 flex flex-wrap items-start gap-2">
-        <FilterSelect name="action" label="What was changed" options={nouns} keeps />
+        <FilterSelect name="action" label="What was changed" any="Everything" options={nouns} keeps />
         <By />
         <Period />
       </div>
@@ -71,17 +64,9 @@ const Log = () => {
         paged={paged}
         label="Audit log"
         columns={entryColumns()}
-        empty={
-          isFiltered ? (
-            <Empty title="No change matches these filters.">
-              <TextLink to="/settings/audit-log">Show all changes</TextLink>
-            </Empty>
-          ) : (
-            <Empty title="Changes of keys, limits, members and senders will be here.">
-              <TextLink to="/settings/keys/new">Create a key</TextLink>
-            </Empty>
-          )
-        }
+        filtered={isFiltered && ["No change matches these filters.", "/settings/audit-log", "Show all changes"]}
+        empty="Changes of keys, limits, members and senders will be here."
+        hint={<TextLink to="/settings/keys/new">Create a key</TextLink>}
       />
     </>
   )

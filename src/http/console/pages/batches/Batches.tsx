@@ -2,7 +2,7 @@
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { ButtonLink, Empty, Page, RowLink } from "../../parts/Page.tsx"
+import { ButtonLink, Page, RowLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { endedOf, fileOf, useBatches } from "./useBatch.ts"
 
@@ -25,8 +25,9 @@ const List = () => (
     label="Batches"
     columns={columns}
     toOf={({ id }) => `/batches/${id}`}
-    empty={
-      <Empty title="Batches will be here, newest first.">
+    empty="Batches will be here, newest first."
+    hint={
+      <>
         <p className="text-muted">
           A batch runs one capability for each row of a CSV, with one limit on what all rows cost together. Start one
           here, or with the command:
@@ -34,7 +35,7 @@ const List = () => (
         <div className="w-full max-w-3xl">
           <CodeBlock label="the command" text={command} />
         </div>
-      </Empty>
+      </>
     }
   />
 )

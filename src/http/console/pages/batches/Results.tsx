@@ -78,7 +78,7 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
       columns={columns}
       keyOf={({ row }) => String(row)}
       toOf={({ run_id }) => (run_id === null ? `/batches/${batch.id}` : `/runs/${run_id}`)}
-      empty={<Empty title={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`} />}
+      empty={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`}
     />
   )
 }
@@ -93,7 +93,8 @@ export const Results = ({ batch }: { readonly batch: Batch }) => {
         <FilterSelect
           name="status"
           label="Status of the rows"
-          options={[["", "All rows"], ...ends.map((end) => [end, statusWord(end)] as const)]}
+          any="All rows"
+          options={ends.map((end) => [end, statusWord(end)] as const)}
         />
       }
     >

@@ -32,7 +32,7 @@ export const AllCapabilities = () => (
         columns={capabilityColumns}
         keyOf={({ capability }) => capability}
         toOf={({ capability }) => capabilityPage(capability)}
-        empty={<Empty title="The catalog is empty." />}
+        empty="The catalog is empty."
       />
     )}
   </Loaded>
@@ -84,7 +84,7 @@ const Endpoints = ({ provider }: { readonly provider: string }) => (
     columns={endpointColumns}
     keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
     toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
-    empty={<Empty title="This provider has no raw endpoints here." />}
+    empty="This provider has no raw endpoints here."
   />
 )
 

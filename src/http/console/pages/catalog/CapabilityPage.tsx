@@ -36,7 +36,7 @@ const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
         columns={columns}
         keyOf={({ provider }) => provider}
         toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
-        empty={<Empty title="No provider offers it yet." />}
+        empty="No provider offers it yet."
       />
     )
   },

@@ -71,11 +71,7 @@ const FoundList = ({ wanted, search }: { readonly wanted: Wanted; readonly searc
   </div>
 )
 
-const kinds: ReadonlyArray<readonly [string, string]> = [
-  ["", "Capabilities and endpoints"],
-  ["capability", "Capabilities"],
-  ["endpoint", "Raw endpoints"]
-]
+const kinds = { capability: "Capabilities", endpoint: "Raw endpoints" }
 /** The service reads no more characters. */
 const queryMax = 1_000
 
@@ -132,11 +128,12 @@ const Catalog = () => {
             className={inputLook}
           />
         </div>
-        <FilterSelect name="kind" label="Kind" options={kinds} />
+        <FilterSelect name="kind" label="Kind" any="Capabilities and endpoints" options={kinds} />
         <FilterSelect
           name="provider"
           label="Provider"
-          options={[["", "Any provider"], ...providers.map((one) => [one.provider, one.title] as const)]}
+          any="Any provider"
+          options={providers.map((one) => [one.provider, one.title] as const)}
           className="max-w-52"
         />
       </form>

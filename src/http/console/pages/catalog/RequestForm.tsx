@@ -88,19 +88,16 @@ const words: Readonly<Record<string, Wording>> = {
   "routing.max_total": { label: "Most that the prices of all its attempts may add up to (USD)" },
   "routing.strategy": {
     label: "Order of providers",
-    options: [
-      ["", "Best value (default)"],
-      ["cheapest", "Cheapest first"],
-      ["fastest", "Fastest first"],
-      ["highest_success_rate", "Highest success rate first"]
-    ]
+    options: {
+      "": "Best value (default)",
+      cheapest: "Cheapest first",
+      fastest: "Fastest first",
+      highest_success_rate: "Highest success rate first"
+    }
   },
   "routing.allow_fallback": {
     label: "When a provider fails",
-    options: [
-      ["", "Try the next one (default)"],
-      ["false", "Try one provider only"]
-    ]
+    options: { "": "Try the next one (default)", false: "Try one provider only" }
   },
   accept: { label: "What counts as a match", hint: "" },
   "accept.phone_type": { label: "Type of the phone" },
@@ -130,8 +127,8 @@ const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspe
   const own = options.kind === "object" ? options.fields : []
   const isWrong = own.some(({ name }) => [...problems.keys()].some((path) => path.split(".")[0] === name))
   const offers = isCapability(inspected) ? inspected.offers.filter(({ executable }) => executable) : []
-  const providers = [["", "The service chooses"], ...offers.map(({ provider }) => [provider, `${provider} only`])]
-  const provider = { options: providers.map(([value = "", word = ""]) => [value, word] as const) }
+  const others = offers.map(({ provider }) => [provider, `${provider} only`] as const)
+  const provider = { options: [["", "The service chooses"] as const, ...others] }
   const accept = isCapability(inspected) ? inspected.accept : undefined
   const acceptFields = { label: "Fields that it must have", hint: accept?.description ?? "" }
   return (

@@ -35,9 +35,7 @@ const wordsOf = (time_zone: string, available: string | undefined): Readonly<Rec
   time_zone: {
     label: "Time zone whose days are counted",
     hint: "For the daily limit, budgets and usage. The day, week and month of a change keep their end. It can change once a month.",
-    options: [...new Set([time_zone, "UTC", ...Intl.supportedValuesOf("timeZone")])].map(
-      (zone) => [zone, zone] as const
-    )
+    options: [...new Set([time_zone, "UTC", ...Intl.supportedValuesOf("timeZone")])]
   }
 })
 

@@ -7,7 +7,7 @@ import { useMay } from "../../data/session.ts"
 import { Meter } from "../../lists/Facts.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
-import { ButtonLink, Empty, LoadedPanel, Panel, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, LoadedPanel, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyState.tsx"
 import { type Allowance, useAllowance, useAllowances } from "./keys.ts"
@@ -55,11 +55,8 @@ export const Allowances = ({
         paged={{ ...paged, items }}
         label="Allowances of the organization"
         columns={columnsFor(names, may)}
-        empty={
-          <Empty title={showsEnded ? "Allowances will be here." : "No allowance is in use."}>
-            Give one to each agent that may spend some of your money.
-          </Empty>
-        }
+        empty={showsEnded ? "Allowances will be here." : "No allowance is in use."}
+        hint="Give one to each agent that may spend some of your money."
       />
     </Panel>
   )

@@ -6,7 +6,7 @@ import { useDenied, useMay } from "../../data/session.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { ButtonLink, Empty, PageHead } from "../../parts/Page.tsx"
+import { ButtonLink, PageHead } from "../../parts/Page.tsx"
 import { Allowances } from "./Allowances.tsx"
 import { BudgetBar, isUsable, KeyName, KeyState } from "./KeyState.tsx"
 
@@ -44,10 +44,8 @@ const Keys = () => {
         <FilterSelect
           name="show"
           label="Which keys"
-          options={[
-            ["", "Keys in use"],
-            ["all", "All, with revoked and expired ones"]
-          ]}
+          any="Keys in use"
+          options={{ all: "All, with revoked and expired ones" }}
         />
       </div>
       <PagedTable
@@ -55,11 +53,12 @@ const Keys = () => {
         label="API keys"
         columns={columns}
         toOf={({ id }) => `/settings/keys/${id}`}
-        empty={
-          <Empty title={shown === "all" ? "Keys will be here." : "No key is in use."}>
+        empty={shown === "all" ? "Keys will be here." : "No key is in use."}
+        hint={
+          <>
             <p className="text-muted">A key can have a budget, and limits on what it may run.</p>
             {may && <ButtonLink to="/settings/keys/new">Create a key</ButtonLink>}
-          </Empty>
+          </>
         }
       />
       <Allowances names={names} showsEnded={shown === "all"} />

@@ -36,12 +36,7 @@ export const ruleWords = {
   "budget.period": {
     label: "Period of the budget",
     hint: "",
-    options: [
-      ["day", "per day"],
-      ["week", "per week, from Monday"],
-      ["month", "per calendar month"],
-      ["total", "in total"]
-    ]
+    options: { day: "per day", week: "per week, from Monday", month: "per calendar month", total: "in total" }
   },
   expires_at: { label: "Works until (your time zone)", hint: "Empty: it does not expire." },
   amount: { label: "Amount in USD", hint: "It is held at once. What is unused returns." },
@@ -52,20 +47,16 @@ export const ruleWords = {
   "allow.raw": {
     label: "Raw endpoints",
     hint: "",
-    options: [
-      ["", "Allowed, unless capabilities are chosen"],
-      ["true", "Allowed"],
-      ["false", "Not allowed"]
-    ]
+    options: { "": "Allowed, unless capabilities are chosen", true: "Allowed", false: "Not allowed" }
   },
   "allow.read": {
     label: "What it reads",
     hint: "",
-    options: [
-      ["", "By default: all, or own runs for allowances and connected apps"],
-      ["own", "Its own runs and its budget"],
-      ["organization", "Everything of the organization"]
-    ]
+    options: {
+      "": "By default: all, or own runs for allowances and connected apps",
+      own: "Its own runs and its budget",
+      organization: "Everything of the organization"
+    }
   },
   "allow.labels": {
     label: "Labels of all its runs",

@@ -11,7 +11,7 @@ import { Export } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
+import { Allowed, Page, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { BudgetBar } from "../keys/KeyState.tsx"
 
@@ -83,7 +83,7 @@ const Statement = () => {
 type Budget = AnswerOf<"labelBudgets", "list">["items"][number]
 
 const form = payloadForm("labelBudgets", "set")
-const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => [zone, zone] as const)
+
 const words = {
   label: { label: "Label", placeholder: "customer" },
   value: { label: "Value (optional)", hint: "Without one, each value has the budget by itself." },
@@ -91,7 +91,7 @@ const words = {
   time_zone: {
     label: "Time zone whose days are counted (optional)",
     hint: "Without one, those of the organization. It can change once a month.",
-    options: [["", "As it is"] as const, ...zones]
+    options: [["", "As it is"] as const, "UTC", ...Intl.supportedValuesOf("timeZone")]
   }
 }
 
@@ -162,11 +162,8 @@ const LabelBudgets = () => {
         paged={paged}
         label="Label budgets"
         columns={columnsFor(may)}
-        empty={
-          <Empty title="Budgets will be here, each with what is spent of it.">
-            <p className="text-muted">Label runs with metadata, such as {`{"customer": "acme"}`}.</p>
-          </Empty>
-        }
+        empty="Budgets will be here, each with what is spent of it."
+        hint={'Label runs with metadata, such as {"customer": "acme"}.'}
       />
       <Values />
       <Statement />

@@ -2,7 +2,7 @@
 import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { useMay, useService, useSession } from "../../data/session.ts"
-import { Denied, Empty, Panel } from "../../parts/Page.tsx"
+import { Denied, Panel } from "../../parts/Page.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -50,7 +50,7 @@ const Invite = () => {
           label="Role"
           name="role"
           defaultValue="member"
-          options={roleWords.filter(([role]) => role !== "owner" || mayInviteOwners).map(([role]) => [role, role])}
+          options={roleWords.map(([role]) => role).filter((role) => role !== "owner" || mayInviteOwners)}
           className="w-full max-w-40"
         />
       </div>
@@ -113,7 +113,7 @@ export const Invitations = () => {
           paged={paged}
           label="Open invitations"
           columns={columns}
-          empty={<Empty title="Invitations that nobody has accepted yet will be here." />}
+          empty="Invitations that nobody has accepted yet will be here."
         />
       </div>
     </Panel>

@@ -27,7 +27,7 @@ export const RoleOf = ({ member }: { readonly member: Member }) => {
         hideLabel
         value={member.role}
         onChange={(event) => setWanted(roleOf(event.target.value))}
-        options={roleWords.map(([role]) => [role, role])}
+        options={roleWords.map(([role]) => role)}
         className="w-28"
       />
       <ActionDialog

@@ -4,7 +4,7 @@ import { useSession } from "../../data/session.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Page, Panel } from "../../parts/Page.tsx"
+import { Page, Panel } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { type Member, RemoveFactors, RemoveMember, RoleOf, roleWords } from "./MemberActions.tsx"
@@ -64,7 +64,7 @@ const Members = () => {
       }
     >
       <Panel title="People">
-        <PagedTable paged={members} label="Members" columns={columns} empty={<Empty title="Members will be here." />} />
+        <PagedTable paged={members} label="Members" columns={columns} empty="Members will be here." />
         <Roles />
       </Panel>
       <Invitations />

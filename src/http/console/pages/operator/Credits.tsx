@@ -16,16 +16,10 @@ const columns = columnsOf("ProviderCredits", { unit: ({ unit, renews }) => (rene
 const form = payloadForm("operatorCredits", "set")
 const words = {
   balance: { label: "Balance (optional)" },
-  unit: {
-    label: "Unit",
-    options: [
-      ["credit", "Credits of the provider"],
-      ["USD", "USD"]
-    ]
-  },
+  unit: { label: "Unit", options: { credit: "Credits of the provider", USD: "USD" } },
   expires_at: { label: "Expires (optional)" },
   low_below: { label: "Low below (optional)" }
-} as const
+}
 
 const SetCredits = () => {
   const set = useAction(

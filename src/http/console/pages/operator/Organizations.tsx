@@ -4,7 +4,7 @@ import { setOnly, useFilters } from "../../data/address.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { SearchBox } from "../../lists/Filters.tsx"
-import { Empty, PageHead, TextLink } from "../../parts/Page.tsx"
+import { PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge } from "../../parts/Values.tsx"
 
 type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
@@ -56,18 +56,12 @@ const Organizations = () => {
         columns={columns}
         keyOf={({ org_id }) => org_id}
         toOf={pathOf}
-        empty={
-          search === "" ? (
-            <Empty title="Organizations will be here, newest first.">
-              <p className="text-muted">
-                The first sign-up makes one. <TextLink to="/operator/invitations">Invite somebody</TextLink>
-              </p>
-            </Empty>
-          ) : (
-            <Empty title="No organization matches.">
-              <TextLink to="/operator/organizations">Show all organizations</TextLink>
-            </Empty>
-          )
+        filtered={search !== "" && ["No organization matches.", "/operator/organizations", "Show all organizations"]}
+        empty="Organizations will be here, newest first."
+        hint={
+          <p className="text-muted">
+            The first sign-up makes one. <TextLink to="/operator/invitations">Invite somebody</TextLink>
+          </p>
         }
       />
     </>

@@ -4,7 +4,7 @@ import { useFilters } from "../../data/address.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, LoadedPanel, Page, TextLink } from "../../parts/Page.tsx"
+import { LoadedPanel, Page, TextLink } from "../../parts/Page.tsx"
 import { paymentCells, SmallTable, Verdict } from "./parts.tsx"
 
 type Payment = AnswerOf<"operatorPayments", "list">["items"][number]
@@ -61,11 +61,8 @@ const List = ({ state }: { readonly state: (typeof states)[number] | undefined }
       columns={columns}
       keyOf={({ payment_id }) => payment_id}
       toOf={organizationPath}
-      empty={
-        <Empty title={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}>
-          A checkout or an automatic top-up makes one.
-        </Empty>
-      }
+      empty={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}
+      hint="A checkout or an automatic top-up makes one."
     />
   )
 }
@@ -76,12 +73,7 @@ const Payments = () => {
     <Page title="Payments">
       <Mismatches />
       <div>
-        <FilterSelect
-          name="state"
-          label="State"
-          options={[["", "Any state"], ...states.map((one) => [one, one] as const)]}
-          className="mb-4 max-w-44"
-        />
+        <FilterSelect name="state" label="State" any="Any state" options={states} className="mb-4 max-w-44" />
         <List state={states.find((one) => one === search["state"])} />
       </div>
     </Page>

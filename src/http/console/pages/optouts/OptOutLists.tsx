@@ -6,7 +6,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Empty, Page, Panel } from "../../parts/Page.tsx"
+import { Page, Panel } from "../../parts/Page.tsx"
 
 type Entry = AnswerOf<"optOuts", "list">["items"][number]
 
@@ -106,7 +106,8 @@ export const OptOutLists = ({
         paged={paged}
         label="Opt-outs"
         columns={columnsOf("OptOut", { actions: denied.remove === null && remove })}
-        empty={<Empty title="Opt-outs will be here.">Recipients add themselves with the link of a message.</Empty>}
+        empty="Opt-outs will be here."
+        hint="Recipients add themselves with the link of a message."
       />
       {denied.import === null && <Exchange {...list} />}
     </Page>

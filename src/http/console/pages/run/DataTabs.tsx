@@ -2,7 +2,7 @@
 import { isRecord } from "../../data/json.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { wordOf } from "../../lists/nouns.tsx"
-import { Empty, Loaded, TextLink } from "../../parts/Page.tsx"
+import { Loaded, TextLink } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
@@ -113,12 +113,11 @@ export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDeta
         label="Ledger entries of the run"
         rows={ledger}
         columns={columns}
-        empty={
-          <Empty title="No ledger entries">
-            <p className="text-muted">
-              This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
-            </p>
-          </Empty>
+        empty="No ledger entries"
+        hint={
+          <p className="text-muted">
+            This run has moved no money. Other entries are in the <TextLink to="/wallet">wallet</TextLink>.
+          </p>
         }
       />
     )}

@@ -6,7 +6,7 @@ import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { NounFacts, wordOf } from "../../lists/nouns.tsx"
-import { Allowed, Empty, Page, Panel } from "../../parts/Page.tsx"
+import { Allowed, Page, Panel } from "../../parts/Page.tsx"
 import { State } from "../../parts/Values.tsx"
 
 type Sender = AnswerOf<"senders", "list">["items"][number]
@@ -83,11 +83,8 @@ const Senders = () => {
       </Allowed>
       <PagedList
         paged={paged}
-        empty={
-          <Empty title="Your domains will be here, each with its DNS record.">
-            Without one, runs that send e-mail from your own addresses are refused.
-          </Empty>
-        }
+        empty="Your domains will be here, each with its DNS record."
+        hint="Without one, runs that send e-mail from your own addresses are refused."
       >
         {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} />)}
       </PagedList>
@@ -96,5 +93,3 @@ const Senders = () => {
 }
 
 export default Senders
-
-/** One domain: its DNS record, and whether the service found it. */

@@ -7,7 +7,7 @@ import { sumOf } from "../../data/money.ts"
 import { exactly } from "../../data/time.ts"
 import { Export, FilterSelect, Period, SearchBox } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { Button, Empty, Panel, RowLink, TextLink } from "../../parts/Page.tsx"
+import { Button, Panel, RowLink } from "../../parts/Page.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 import { wordsOfEntries } from "../../../client/operations.ts" with { type: "macro" }
 import type { Column } from "../../parts/Table.tsx"
@@ -96,10 +96,8 @@ const Filters = () => {
       <FilterSelect
         name="type"
         label="Type of entry"
-        options={[
-          ["", "All entries"],
-          ...Object.entries(words).map(([type, word]) => [type, `Only: ${word}`] as const)
-        ]}
+        any="All entries"
+        options={Object.entries(words).map(([type, word]) => [type, `Only: ${word}`] as const)}
       />
       <SearchBox
         label="Only entries of the run with this id"
@@ -147,17 +145,9 @@ export const Ledger = () => {
         label="Ledger entries"
         columns={columns}
         keyOf={([{ id }]) => id}
-        empty={
-          isFiltered ? (
-            <Empty title="No entry matches these filters.">
-              <TextLink to="/wallet">Show all entries</TextLink>
-            </Empty>
-          ) : (
-            <Empty title="Every movement of money will be here, with the balance after it.">
-              The first entry is a top-up.
-            </Empty>
-          )
-        }
+        filtered={isFiltered && ["No entry matches these filters.", "/wallet", "Show all entries"]}
+        empty="Every movement of money will be here, with the balance after it."
+        hint="The first entry is a top-up."
       />
       <p className="mt-3 text-small text-muted">
         Entries are never changed. A run is one row. Its hold and its release move money between available and held, so

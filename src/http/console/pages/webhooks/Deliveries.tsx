@@ -8,7 +8,7 @@ import { counted } from "../../data/words.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
-import { Empty, Panel, TextLink } from "../../parts/Page.tsx"
+import { Panel } from "../../parts/Page.tsx"
 import type { Delivery, Endpoint } from "./endpoints.tsx"
 import { Replay } from "./Replay.tsx"
 
@@ -115,28 +115,20 @@ export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   return (
     <Panel
       title="Deliveries"
-      actions={
-        <FilterSelect
-          name="status"
-          label="Status of deliveries"
-          options={[["", "Any status"], ...statuses.map((one) => [one, one] as const)]}
-        />
-      }
+      actions={<FilterSelect name="status" label="Status of deliveries" any="Any status" options={statuses} />}
     >
       <div className="space-y-4">
         <PagedList
           paged={paged}
-          empty={
-            status === undefined ? (
-              <Empty title="Deliveries will be here, newest first.">
-                The next event of a kind that you chose is the first. Deliveries are kept for 30 days.
-              </Empty>
-            ) : (
-              <Empty title={`No delivery is ${status}.`}>
-                <TextLink to={`/settings/webhooks/${endpoint.id}`}>Show all deliveries</TextLink>
-              </Empty>
-            )
+          filtered={
+            status !== undefined && [
+              `No delivery is ${status}.`,
+              `/settings/webhooks/${endpoint.id}`,
+              "Show all deliveries"
+            ]
           }
+          empty="Deliveries will be here, newest first."
+          hint="The next event of a kind that you chose is the first. Deliveries are kept for 30 days."
         >
           {(items) => (
             <div className="space-y-2">

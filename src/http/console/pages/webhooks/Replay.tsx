@@ -13,12 +13,9 @@ const words = {
   status: {
     label: "Which events",
     hint: "",
-    options: [
-      ["", "Those that were given up"],
-      ["all", "All, delivered ones too"]
-    ]
+    options: { "": "Those that were given up", all: "All, delivered ones too" }
   }
-} as const
+}
 
 const sentAgain = (replayed: number) =>
   replayed === 0

@@ -1,7 +1,7 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
 import { useDenied, useMay } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { ButtonLink, Empty, Loaded, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Loaded, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { EndpointState, useEndpoints } from "./endpoints.tsx"
 
@@ -41,11 +41,12 @@ const Webhooks = () => {
             rows={items}
             columns={columns}
             toOf={({ id }) => `/settings/webhooks/${id}`}
-            empty={
-              <Empty title="Endpoints will be here, each with its deliveries.">
+            empty="Endpoints will be here, each with its deliveries."
+            hint={
+              <>
                 <p className="text-muted">An endpoint is told when a run ends, or when the balance is low.</p>
                 {may && <ButtonLink to="/settings/webhooks/new">Add an endpoint</ButtonLink>}
-              </Empty>
+              </>
             }
           />
         )}

@@ -3,7 +3,7 @@ import { type AnswerOf, api } from "../../../data/api.ts"
 import { onForm, textIn } from "../../../actions/Actions.tsx"
 import { setOnly, useFilters } from "../../../data/address.ts"
 import { PagedTable, usePaged } from "../../../lists/PagedList.tsx"
-import { Button, Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
+import { Button, PageHead, TextLink } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
 import { entryColumns } from "../../auditlog/Changes.tsx"
 
@@ -33,20 +33,14 @@ const List = ({ query }: { readonly query: Filters }) => {
     (from) => api.operatorAuditLog.list({ query: { ...setOnly(query), ...from } }),
     { pageSize: 100 }
   )
+  const isFiltered = filters.some((name) => query[name] !== "")
   return (
     <PagedTable
       paged={paged}
       label="Changes"
       columns={columns}
-      empty={
-        filters.every((name) => query[name] === "") ? (
-          <Empty title="What people and operators change will be here, newest first." />
-        ) : (
-          <Empty title="No change matches.">
-            <TextLink to="/operator/audit-log">Show all changes</TextLink>
-          </Empty>
-        )
-      }
+      filtered={isFiltered && ["No change matches.", "/operator/audit-log", "Show all changes"]}
+      empty="What people and operators change will be here, newest first."
     />
   )
 }

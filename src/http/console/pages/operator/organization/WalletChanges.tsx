@@ -13,16 +13,10 @@ import { Ask, auditNote, Verdict } from "../parts.tsx"
 
 const creditForm = payloadForm("operatorOrganizations", "credit", ["reference"])
 const creditWords = {
-  type: {
-    label: "Kind",
-    options: [
-      ["bonus", "Credit"],
-      ["refund", "Refund"]
-    ]
-  },
+  type: { label: "Kind", options: { bonus: "Credit", refund: "Refund" } },
   amount: { label: "Amount in USD" },
   note: { label: "Reason", hint: "The organization sees it in its ledger." }
-} as const
+}
 
 const newReference = () => `console-${crypto.randomUUID()}`
 

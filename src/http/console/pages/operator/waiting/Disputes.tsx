@@ -5,7 +5,7 @@ import { textIn } from "../../../actions/Actions.tsx"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Money, Time } from "../../../parts/Values.tsx"
 import { Field, Select } from "../../../parts/Field.tsx"
-import { Empty, PageHead, TextLink } from "../../../parts/Page.tsx"
+import { PageHead, TextLink } from "../../../parts/Page.tsx"
 import { Ask, Entry } from "../parts.tsx"
 
 type Dispute = AnswerOf<"operatorDisputes", "list">["items"][number]
@@ -90,19 +90,13 @@ const Disputes = () => {
         label="Which disputes"
         value={decided}
         onChange={(event) => setDecided(event.target.value === "true" ? "true" : "false")}
-        options={[
-          ["false", "waiting for a decision"],
-          ["true", "all"]
-        ]}
+        options={{ false: "waiting for a decision", true: "all" }}
         className="mb-4 w-full max-w-60"
       />
       <PagedList
         paged={paged}
-        empty={
-          <Empty title={decided === "true" ? "There is no dispute." : "No dispute waits for a decision."}>
-            A dispute that the outcome warranty can't decide by itself will be here.
-          </Empty>
-        }
+        empty={decided === "true" ? "There is no dispute." : "No dispute waits for a decision."}
+        hint="A dispute that the outcome warranty can't decide by itself will be here."
       >
         {(disputes) => (
           <ul className="rounded border border-line bg-panel px-4">

@@ -4,7 +4,7 @@ import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
-import { Empty, Page, TextLink } from "../../../parts/Page.tsx"
+import { Page, TextLink } from "../../../parts/Page.tsx"
 import { Ask, Entry } from "../parts.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
@@ -19,13 +19,10 @@ const reasons: Readonly<Record<string, string>> = {
 const form = payloadForm("operatorOutcomes", "resolve")
 const words = {
   finding: {
-    options: [
-      ["delivered", "The provider carried it out"],
-      ["not_delivered", "The provider did not carry it out"]
-    ]
+    options: { delivered: "The provider carried it out", not_delivered: "The provider did not carry it out" }
   },
   note: { label: "How you found out" }
-} as const
+}
 
 const Resolve = ({ outcome }: { readonly outcome: Outcome }) => (
   <Ask
@@ -72,11 +69,8 @@ const Outcomes = () => (
   >
     <PagedList
       paged={usePaged(["operator", "outcomes"], (from) => api.operatorOutcomes.list({ query: from }))}
-      empty={
-        <Empty title="No call has an unknown outcome.">
-          A call whose answer was lost will be here until somebody or the service finds out.
-        </Empty>
-      }
+      empty="No call has an unknown outcome."
+      hint="A call whose answer was lost will be here until somebody or the service finds out."
     >
       {(outcomes) => (
         <ul className="rounded border border-line bg-panel px-4">
