@@ -59,20 +59,20 @@ test.each([
   {
     name: "the preview of a configuration",
     first: "SELECT 1 FROM api_keys WHERE org_id = $1 FOR UPDATE",
-    then: "SELECT 1 FROM members WHERE org_id = $1 FOR NO KEY UPDATE",
+    second: "SELECT 1 FROM members WHERE org_id = $1 FOR NO KEY UPDATE",
     ask: (token: string) => app.call(token, "POST", "/v1/configuration/preview", { body: { configuration: {} } })
   },
   {
     name: "a switch to the same organization",
     first: "SELECT 1 FROM members WHERE org_id = $1 FOR UPDATE",
-    then: "SELECT 1 FROM sessions WHERE org_id = $1 FOR UPDATE",
+    second: "SELECT 1 FROM sessions WHERE org_id = $1 FOR UPDATE",
     ask: (token: string, org_id: string) =>
       app.call(null, "POST", "/v1/auth/browser/switch", {
         body: { organization_id: org_id },
         headers: browser(token)
       })
   }
-])("$name waits for a change of the member, and neither is a deadlock", async ({ first, then, ask }) => {
+])("$name waits for a change of the member, and neither is a deadlock", async ({ first, second, ask }) => {
   const { token, org_id } = await signUp()
   await app.call(token, "POST", "/v1/api-keys", { body: { name: "Agent", environment: "test" } })
   const other = new Postgres({ connectionString: app.databaseUrl })
@@ -82,7 +82,7 @@ test.each([
     await other.query(first, [org_id])
     const asking = ask(token, org_id)
     await until("the request waits", waiting, ({ length }) => length > 0)
-    await other.query(then, [org_id])
+    await other.query(second, [org_id])
     await other.query("COMMIT")
     expect((await asking).status).toBe(200)
   } finally {
