@@ -183,21 +183,7 @@ export const ConfirmAction = <A,>({
   )
 }
 
-export const ActionForm = ({
-  action,
-  submit,
-  denied = null,
-  saved,
-  note,
-  inline = false,
-  narrow = false,
-  signsIn = false,
-  clears = false,
-  question,
-  className = inline ? "flex flex-wrap items-end gap-3" : "space-y-4",
-  children,
-  ...button
-}: {
+export interface FormProps {
   readonly action: FormAction
   /** The words of the button. */
   readonly submit: ReactNode
@@ -217,10 +203,26 @@ export const ActionForm = ({
   /** The fields are as at first once it is done. After a refusal, what was typed stays. */
   readonly clears?: boolean
   /** Asks before the form is sent, and repeats what was typed. */
-  readonly question?: (form: FormData) => Omit<Question, "action">
+  readonly question?: ((form: FormData) => Omit<Question, "action">) | undefined
   readonly className?: string
   readonly children: ReactNode
-}) => {
+}
+
+export const ActionForm = ({
+  action,
+  submit,
+  denied = null,
+  saved,
+  note,
+  inline = false,
+  narrow = false,
+  signsIn = false,
+  clears = false,
+  question,
+  className = inline ? "flex flex-wrap items-end gap-3" : "space-y-4",
+  children,
+  ...button
+}: FormProps) => {
   const [typed, setTyped] = useState<FormData | null>(null)
   const [round, setRound] = useState(0)
   const problem = typed === null && <FormProblem error={action.error} signsIn={signsIn} />

@@ -7,7 +7,7 @@ import { ApiError, type OperationId } from "../data/api.ts"
 import { Id } from "./Values.tsx"
 import { Link as RouterLink } from "@tanstack/react-router"
 import { parseSearch } from "../data/address.ts"
-import { useDenied } from "../data/session.ts"
+import { useDenied, useMay } from "../data/session.ts"
 
 interface LinkProps {
   /** Path and query, such as `/activity?status=failed`. */
@@ -77,19 +77,21 @@ export const Button = ({ look = "plain", busy = false, className = "", children,
   </button>
 )
 
-export const ButtonLink = ({
-  to,
-  look = "plain",
-  children
-}: {
+interface ButtonLinkProps {
   readonly to: string
-  readonly look?: Look
+  readonly look?: Look | undefined
   readonly children: ReactNode
-}) => (
+}
+
+export const ButtonLink = ({ to, look = "plain", children }: ButtonLinkProps) => (
   <Link to={to} className={`${base} ${looks[look]} no-underline`}>
     {children}
   </Link>
 )
+
+/** Leads to the form that makes one, for those who may. */
+export const NewLink = ({ operation, ...link }: ButtonLinkProps & { readonly operation: OperationId }) =>
+  useMay(operation) && <ButtonLink {...link} />
 
 export const useTitle = (title: string): void =>
   useEffect(() => {
@@ -273,14 +275,23 @@ export const LoadedPage = <A,>({
   </>
 )
 
+interface OfOperation {
+  readonly operation: OperationId
+}
+
 /** Says who may what only some roles may, in the words of the contract. Nothing to those. */
-export const Denied = ({ operation }: { readonly operation: OperationId }) => {
+export const Denied = ({ operation }: OfOperation) => {
   const denied = useDenied(operation)
   return denied === null ? null : <p className="text-muted">{denied}</p>
 }
 
-export const Allowed = ({ operation, children }: { readonly operation: OperationId; readonly children: ReactNode }) =>
+/** For those who may. Others read who does. */
+export const Allowed = ({ operation, children }: OfOperation & { readonly children: ReactNode }) =>
   useDenied(operation) === null ? children : <Denied operation={operation} />
+
+/** For those who may, and nothing for others. */
+export const May = ({ operation, children }: OfOperation & { readonly children: ReactNode }) =>
+  useMay(operation) && children
 
 /** What stands wherever the console counts providers: how far their adapters were tried. */
 export const Untried = () => (

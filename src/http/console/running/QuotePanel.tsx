@@ -137,5 +137,3 @@ export const QuotePanel = ({
     </div>
   )
 }
-
-/** The providers of a route as a table: the price, what was measured, and why each was left out. */

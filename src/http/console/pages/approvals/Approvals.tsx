@@ -1,33 +1,19 @@
 /** Runs that wait for a member's yes, and the rules that make runs wait. An agent's words link here, with the run in the address. */
-import { ActionButton, ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { PageHead, Panel } from "../../parts/Page.tsx"
+import { Page, Panel } from "../../parts/Page.tsx"
 import { type Approval, Decide } from "./Decide.tsx"
 
 type Rule = AnswerOf<"approvals", "rules">["items"][number]
 
 const form = payloadForm("approvals", "addRule", ["active"])
 const changes = ["approval-rules"]
-
-const Add = () => {
-  const add = useAction((sent: FormData) => api.approvals.addRule({ payload: payloadIn(sent) }), {
-    says: "The rule is added. It applies to runs from now on.",
-    changes
-  })
-  return (
-    <Panel title="Add a rule" className="mt-6">
-      <ActionForm action={add} submit="Add the rule" className="space-y-3">
-        <PayloadFields form={form} words={{ name: { placeholder: "Large runs" } }} />
-      </ActionForm>
-    </Panel>
-  )
-}
 
 const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
   const params = { approval_rule_id: id }
@@ -55,7 +41,7 @@ const Rules = () => {
   const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: from }))
   return (
     <>
-      <Panel title="Rules" className="mt-6">
+      <Panel title="Rules">
         <PagedTable
           paged={paged}
           label="Which runs wait"
@@ -64,7 +50,17 @@ const Rules = () => {
           hint="A rule says from which amount, for which capabilities or keys a run waits."
         />
       </Panel>
-      {may && <Add />}
+      {may && (
+        <PayloadForm
+          title="Add a rule"
+          form={form}
+          words={{ name: { placeholder: "Large runs" } }}
+          send={(payload) => api.approvals.addRule({ payload })}
+          says="The rule is added. It applies to runs from now on."
+          changes={changes}
+          submit="Add the rule"
+        />
+      )}
     </>
   )
 }
@@ -81,8 +77,7 @@ const Approvals = () => {
   const items = paged.items?.toSorted((a, b) => Number(b.run_id === run) - Number(a.run_id === run)) ?? null
   const decide = { title: "Decide", cell: (one: Approval) => <Decide approval={one} />, align: "right" as const }
   return (
-    <>
-      <PageHead title="Approvals">Runs that wait for the yes of a member. Their money is held.</PageHead>
+    <Page title="Approvals" lead="Runs that wait for the yes of a member. Their money is held.">
       <Panel title="Waiting">
         <PagedTable
           paged={{ ...paged, items }}
@@ -93,7 +88,7 @@ const Approvals = () => {
         />
       </Panel>
       <Rules />
-    </>
+    </Page>
   )
 }
 

@@ -1,8 +1,8 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
 import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
-import { Panel } from "../../parts/Page.tsx"
+
+import { May, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
 
 export type Approval = AnswerOf<"approvals", "list">["items"][number]
@@ -35,7 +35,6 @@ export const Decide = ({ approval: { run_id, digest, hold, providers } }: { read
 
 /** On the page of a run that waits for a member's yes: for whom, until when, and the buttons. */
 export const Waits = ({ run }: { readonly run: AnswerOf<"runs", "get"> }) => {
-  const may = useMay("approvals.approve")
   const { run_id, approval } = run
   const query = useRead(["approvals", run_id], () => api.approvals.get({ params: { run_id } }))
   if (approval === undefined) return null
@@ -45,7 +44,7 @@ export const Waits = ({ run }: { readonly run: AnswerOf<"runs", "get"> }) => {
         The rule “{approval.rule}” asks for the yes of {approval.role === "member" ? "a member" : `an ${approval.role}`}{" "}
         until <Time at={approval.expires_at} />. No provider is called before.
       </p>
-      {may && query.data !== undefined && <Decide approval={query.data} />}
+      <May operation="approvals.approve">{query.data !== undefined && <Decide approval={query.data} />}</May>
     </Panel>
   )
 }

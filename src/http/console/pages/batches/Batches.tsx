@@ -1,8 +1,8 @@
 /** All batches, newest first, with their progress. */
-import { useDenied, useMay } from "../../data/session.ts"
+
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
-import { ButtonLink, Page, RowLink } from "../../parts/Page.tsx"
+import { Denied, NewLink, Page, RowLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { endedOf, fileOf, useBatches } from "./useBatch.ts"
 
@@ -19,45 +19,35 @@ const columns = columnsOf("Batch", {
 const command =
   "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00"
 
-const List = () => (
-  <PagedTable
-    paged={useBatches()}
-    label="Batches"
-    columns={columns}
-    toOf={({ id }) => `/batches/${id}`}
-    empty="Batches will be here, newest first."
-    hint={
-      <>
-        <p className="text-muted">
-          A batch runs one capability for each row of a CSV, with one limit on what all rows cost together. Start one
-          here, or with the command:
-        </p>
-        <div className="w-full max-w-3xl">
-          <CodeBlock label="the command" text={command} />
-        </div>
-      </>
+const Batches = () => (
+  <Page
+    title="Batches"
+    actions={
+      <NewLink operation="batches.create" to="/batches/new" look="primary">
+        New batch
+      </NewLink>
     }
-  />
-)
-
-const Batches = () => {
-  const may = useMay("batches.create")
-  const denied = useDenied("batches.create")
-  return (
-    <Page
-      title="Batches"
-      actions={
-        may && (
-          <ButtonLink to="/batches/new" look="primary">
-            New batch
-          </ButtonLink>
-        )
+    lead={<Denied operation="batches.create" />}
+  >
+    <PagedTable
+      paged={useBatches()}
+      label="Batches"
+      columns={columns}
+      toOf={({ id }) => `/batches/${id}`}
+      empty="Batches will be here, newest first."
+      hint={
+        <>
+          <p className="text-muted">
+            A batch runs one capability for each row of a CSV, with one limit on what all rows cost together. Start one
+            here, or with the command:
+          </p>
+          <div className="w-full max-w-3xl">
+            <CodeBlock label="the command" text={command} />
+          </div>
+        </>
       }
-      lead={denied}
-    >
-      <List />
-    </Page>
-  )
-}
+    />
+  </Page>
+)
 
 export default Batches

@@ -1,11 +1,10 @@
 /** The spend guard: what a run and a day may cost, the balance below which the organization is told, and the guard of its contacts. */
 import { type AnswerOf, api, queries } from "../../data/api.ts"
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
-import { useDenied, useMay } from "../../data/session.ts"
+import { useDenied } from "../../data/session.ts"
 import type { Wording } from "../../forms/Inputs.tsx"
 import { Meter } from "../../lists/Facts.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
 import { Loaded, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
@@ -67,28 +66,24 @@ const repeats = (failures: number) =>
     ? "The operator has turned the repeat guard off: an API key may repeat an input that fails."
     : `Repeat guard: an API key that runs one input ${failures} times within ten minutes without success is blocked.`
 
-const Limits = ({ guard }: { readonly guard: Guarded }) => {
-  const may = useMay("wallet.setGuard")
-  const wallet = useWallet().data
-  const save = useAction((sent: FormData) => api.wallet.setGuard({ payload: payloadIn(sent) }), {
-    says: "The spend guard is saved.",
-    after: (changed) => queries.setQueryData(["guard"], changed)
-  })
-  return (
-    <Panel title="Limits">
-      <ActionForm
-        action={save}
-        submit="Save the limits"
-        denied={useDenied("wallet.setGuard")}
-        saved="Saved. The next run obeys these limits."
-      >
-        <PayloadFields form={form} words={wordsOf(guard.time_zone, wallet?.available)} before={guard} disabled={!may} />
-        <p className="text-muted">{repeats(guard.repeat_guard)}</p>
-        <p className="text-muted">A limit whose field is empty is none. Limits count for every key and every person.</p>
-      </ActionForm>
-    </Panel>
-  )
-}
+const Limits = ({ guard }: { readonly guard: Guarded }) => (
+  <PayloadForm
+    title="Limits"
+    form={form}
+    words={wordsOf(guard.time_zone, useWallet().data?.available)}
+    before={guard}
+    send={(payload) => api.wallet.setGuard({ payload })}
+    says="The spend guard is saved."
+    after={(changed) => queries.setQueryData(["guard"], changed)}
+    submit="Save the limits"
+    denied={useDenied("wallet.setGuard")}
+    saved="Saved. The next run obeys these limits."
+    className="space-y-4"
+  >
+    <p className="text-muted">{repeats(guard.repeat_guard)}</p>
+    <p className="text-muted">A limit whose field is empty is none. Limits count for every key and every person.</p>
+  </PayloadForm>
+)
 
 const Guard = () => (
   <Page
@@ -101,10 +96,10 @@ const Guard = () => (
   >
     <Loaded query={useGuard()}>
       {(guard) => (
-        <div className="grid grid-cols-1 gap-6">
+        <>
           <Today guard={guard} />
           <Limits guard={guard} />
-        </div>
+        </>
       )}
     </Loaded>
   </Page>

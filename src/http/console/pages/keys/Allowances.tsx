@@ -7,7 +7,7 @@ import { useMay } from "../../data/session.ts"
 import { Meter } from "../../lists/Facts.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
-import { ButtonLink, LoadedPanel, Panel, Skeleton } from "../../parts/Page.tsx"
+import { LoadedPanel, NewLink, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyState.tsx"
 import { type Allowance, useAllowance, useAllowances } from "./keys.ts"
@@ -45,7 +45,11 @@ export const Allowances = ({
     <Panel
       title="Allowances"
       className="mt-6"
-      actions={may && <ButtonLink to="/settings/keys/new-allowance">Give an allowance</ButtonLink>}
+      actions={
+        <NewLink operation="allowances.create" to="/settings/keys/new-allowance">
+          Give an allowance
+        </NewLink>
+      }
     >
       <p className="mb-3 text-muted">
         An allowance is a key with an amount of the wallet's money, which is held for it at once. What is unused returns

@@ -1,12 +1,12 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
 import { useState } from "react"
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
+
 import { scopeWords } from "../../../client/Words.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { useMay, useSession } from "../../data/session.ts"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
 import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
@@ -34,29 +34,22 @@ const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
 
 const form = payloadForm("keys", "change")
 
-const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => {
-  const words = useRuleWords("the key")
-  const change = useAction(
-    (sent: FormData) => api.keys.change({ params: { key_id: apiKey.id }, payload: payloadIn(sent) }),
-    {
-      says: "The key's rules are saved.",
-      after: (changed) => queries.setQueryData(["keys", "one", apiKey.id], changed),
-      changes: ["keys"]
-    }
-  )
-  return (
-    <Panel title="Rules">
-      <ActionForm
-        action={change}
-        submit="Save the rules"
-        saved="Saved. The next run obeys these rules."
-        className="space-y-5"
-      >
-        <PayloadFields form={form} words={words} initial={firstRules} before={apiKey} />
-      </ActionForm>
-    </Panel>
-  )
-}
+const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => (
+  <PayloadForm
+    title="Rules"
+    form={form}
+    words={useRuleWords("the key")}
+    initial={firstRules}
+    before={apiKey}
+    send={(payload) => api.keys.change({ params: { key_id: apiKey.id }, payload })}
+    says="The key's rules are saved."
+    after={(changed) => queries.setQueryData(["keys", "one", apiKey.id], changed)}
+    changes={["keys"]}
+    submit="Save the rules"
+    saved="Saved. The next run obeys these rules."
+    className="space-y-5"
+  />
+)
 
 const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const may = useMay("keys.change")

@@ -2,11 +2,11 @@
 import { scopeWords } from "../../../client/Words.ts"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useDenied, useMay } from "../../data/session.ts"
+import { useDenied } from "../../data/session.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
-import { ButtonLink, PageHead } from "../../parts/Page.tsx"
+import { NewLink, PageHead } from "../../parts/Page.tsx"
 import { Allowances } from "./Allowances.tsx"
 import { BudgetBar, isUsable, KeyName, KeyState } from "./KeyState.tsx"
 
@@ -19,8 +19,7 @@ const columns = columnsOf("ApiKey", {
 
 const Keys = () => {
   const [search] = useFilters()
-  const may = useMay("keys.create")
-  const denied = useDenied("keys.create")
+
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: from }), { pageSize: 100 })
   const items = paged.items?.filter((key) => !key.allowance && (shown === "all" || isUsable(key))) ?? null
@@ -30,15 +29,12 @@ const Keys = () => {
       <PageHead
         title="API keys"
         actions={
-          may && (
-            <ButtonLink to="/settings/keys/new" look="primary">
-              Create a key
-            </ButtonLink>
-          )
+          <NewLink operation="keys.create" to="/settings/keys/new" look="primary">
+            Create a key
+          </NewLink>
         }
       >
-        Programs and agents call Rungate with a key. People sign in.
-        {denied !== null && ` ${denied}`}
+        Programs and agents call Rungate with a key. People sign in. {useDenied("keys.create")}
       </PageHead>
       <div className="mb-4 flex">
         <FilterSelect
@@ -57,7 +53,9 @@ const Keys = () => {
         hint={
           <>
             <p className="text-muted">A key can have a budget, and limits on what it may run.</p>
-            {may && <ButtonLink to="/settings/keys/new">Create a key</ButtonLink>}
+            <NewLink operation="keys.create" to="/settings/keys/new">
+              Create a key
+            </NewLink>
           </>
         }
       />

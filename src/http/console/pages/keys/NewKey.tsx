@@ -1,11 +1,11 @@
 /** Creates a key with its rules, and shows it once. */
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
+
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useService } from "../../data/session.ts"
 import { Allowed, Loaded, Page } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { firstRules, useRuleWords } from "./keys.ts"
@@ -31,25 +31,28 @@ const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }
   )
 }
 
-const Form = ({ environment }: { readonly environment: "test" | "live" }) => {
+const NewKey = () => {
   const words = useRuleWords("the key")
-  const create = useAction((sent: FormData) => api.keys.create({ payload: { environment, ...payloadIn(sent) } }), {
-    changes: ["keys"]
-  })
-  if (create.data !== undefined) return <Made {...create.data} />
   return (
-    <ActionForm action={create} submit="Create the key" className="space-y-5">
-      <PayloadFields form={form} words={words} initial={firstRules} />
-    </ActionForm>
+    <Page title="Create an API key">
+      <Allowed operation="keys.create">
+        <Loaded query={useService()}>
+          {({ environment }) => (
+            <PayloadForm
+              form={form}
+              words={words}
+              initial={firstRules}
+              send={(payload) => api.keys.create({ payload: { environment, ...payload } })}
+              changes={["keys"]}
+              submit="Create the key"
+              className="space-y-5"
+              instead={(created) => <Made {...created} />}
+            />
+          )}
+        </Loaded>
+      </Allowed>
+    </Page>
   )
 }
-
-const NewKey = () => (
-  <Page title="Create an API key">
-    <Allowed operation="keys.create">
-      <Loaded query={useService()}>{({ environment }) => <Form environment={environment} />}</Loaded>
-    </Allowed>
-  </Page>
-)
 
 export default NewKey

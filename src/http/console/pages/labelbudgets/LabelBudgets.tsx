@@ -1,11 +1,11 @@
 /** Budgets of labels, such as of each customer: what the runs with a value may cost, what they have cost, and statements to pass on. */
 import { useState } from "react"
-import { ActionForm, ConfirmAction, SaveButton, useAction } from "../../actions/Actions.tsx"
+import { ConfirmAction, SaveButton } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
 import { useMay } from "../../data/session.ts"
 import { present, utcDay } from "../../data/time.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { Export } from "../../lists/Filters.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -83,6 +83,7 @@ const Statement = () => {
 type Budget = AnswerOf<"labelBudgets", "list">["items"][number]
 
 const form = payloadForm("labelBudgets", "set")
+const changes = ["label-budgets"]
 
 const words = {
   label: { label: "Label", placeholder: "customer" },
@@ -95,27 +96,13 @@ const words = {
   }
 }
 
-const Set = () => {
-  const set = useAction((sent: FormData) => api.labelBudgets.set({ payload: payloadIn(sent) }), {
-    says: "The budget is set.",
-    changes: ["label-budgets"]
-  })
-  return (
-    <Panel title="Set a budget">
-      <ActionForm action={set} submit="Set the budget" className="space-y-3">
-        <PayloadFields form={form} words={words} initial={{ period: "month" }} />
-      </ActionForm>
-    </Panel>
-  )
-}
-
 const ofWhom = ({ label, value }: Budget) => `${label}: ${value ?? "each value"}`
 
 const Remove = ({ budget }: { readonly budget: Budget }) => (
   <ConfirmAction
     send={() => api.labelBudgets.remove({ params: { label_budget_id: budget.id } })}
     says="The budget is removed."
-    changes={["label-budgets"]}
+    changes={changes}
     word="Remove"
     label={`Remove the budget of ${ofWhom(budget)}`}
     confirm="Remove the budget"
@@ -156,7 +143,16 @@ const LabelBudgets = () => {
       lead="What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked."
     >
       <Allowed operation="labelBudgets.set">
-        <Set />
+        <PayloadForm
+          title="Set a budget"
+          form={form}
+          words={words}
+          initial={{ period: "month" }}
+          send={(payload) => api.labelBudgets.set({ payload })}
+          says="The budget is set."
+          changes={changes}
+          submit="Set the budget"
+        />
       </Allowed>
       <PagedTable
         paged={paged}

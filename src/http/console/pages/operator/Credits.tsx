@@ -1,12 +1,12 @@
 /** What the operator's accounts at providers have left, and when they run out. */
-import { ActionButton, ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, textIn, useAction } from "../../actions/Actions.tsx"
 import { api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { LoadedPanel, Page, Panel } from "../../parts/Page.tsx"
+import { LoadedPanel, Page } from "../../parts/Page.tsx"
 import { SmallTable } from "./parts.tsx"
 
 const refreshMillis = 15_000
@@ -19,25 +19,6 @@ const words = {
   unit: { label: "Unit", options: { credit: "Credits of the provider", USD: "USD" } },
   expires_at: { label: "Expires (optional)" },
   low_below: { label: "Low below (optional)" }
-}
-
-const SetCredits = () => {
-  const set = useAction(
-    (sent: FormData) =>
-      api.operatorCredits.set({ params: { provider: textIn(sent, "provider").trim() }, payload: payloadIn(sent) }),
-    {
-      says: ({ provider }) => `The credits of ${provider} are set.`,
-      after: operatorChanged
-    }
-  )
-  return (
-    <Panel title="Set an account">
-      <ActionForm action={set} submit="Set the account" clears className="space-y-3">
-        <Field name="provider" label="Provider" required placeholder="lusha" />
-        <PayloadFields form={form} words={words} initial={{ unit: "credit" }} />
-      </ActionForm>
-    </Panel>
-  )
 }
 
 const Credits = () => {
@@ -68,7 +49,20 @@ const Credits = () => {
           />
         )}
       </LoadedPanel>
-      <SetCredits />
+      <PayloadForm
+        title="Set an account"
+        first={<Field name="provider" label="Provider" required placeholder="lusha" />}
+        form={form}
+        words={words}
+        initial={{ unit: "credit" }}
+        send={(payload, sent) =>
+          api.operatorCredits.set({ params: { provider: textIn(sent, "provider").trim() }, payload })
+        }
+        says={({ provider }) => `The credits of ${provider} are set.`}
+        after={operatorChanged}
+        submit="Set the account"
+        clears
+      />
     </Page>
   )
 }

@@ -3,7 +3,7 @@ import { addedSentence } from "../../../client/Words.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
 import { Page, Panel } from "../../parts/Page.tsx"
@@ -28,20 +28,18 @@ const words = {
   reason: { label: "Reason (optional)" }
 }
 
-const Add = ({ group, name }: ListProps) => {
-  const add = useAction((sent: FormData) => api[group].add({ payload: { ...payloadIn(sent), source: "console" } }), {
-    says: addedSentence,
-    changes: [name]
-  })
-  return (
-    <Panel title="Add opt-outs">
-      <ActionForm action={add} submit="Add to the list" className="space-y-3">
-        <PayloadFields form={form} words={words} />
-      </ActionForm>
-      {add.data !== undefined && <p className="mt-3 text-muted">{addedSentence(add.data)}</p>}
-    </Panel>
-  )
-}
+const Add = ({ group, name }: ListProps) => (
+  <PayloadForm
+    title="Add opt-outs"
+    form={form}
+    words={words}
+    send={(payload) => api[group].add({ payload: { ...payload, source: "console" } })}
+    says={addedSentence}
+    changes={[name]}
+    submit="Add to the list"
+    saved={addedSentence}
+  />
+)
 
 const textOf = (sent: FormData): Promise<string> => {
   const file = sent.get("file")
@@ -55,13 +53,18 @@ const Exchange = ({ group, name, path }: ListProps) => {
   })
   return (
     <Panel title="Import and export">
-      <ActionForm action={load} submit="Import the file" className="space-y-3">
+      <ActionForm
+        action={load}
+        submit="Import the file"
+        saved={load.data !== undefined && addedSentence(load.data)}
+        className="space-y-3"
+      >
         <label className="block">
           A CSV with a column of values, or an export of another system
           <input type="file" name="file" accept=".csv,text/csv" required className="mt-1 block" />
         </label>
       </ActionForm>
-      {load.data !== undefined && <p className="mt-3 text-muted">{addedSentence(load.data)}</p>}
+
       <p className="mt-3">
         <a href={path} download="opt-outs.csv">
           Export the list

@@ -1,11 +1,11 @@
 /** The organization's own accounts at providers: which are set, how a run uses them, and the form that sets one. */
 import { useState } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
-import { useMay } from "../../data/session.ts"
-import { Allowed, Empty, Loaded, LoadedPanel, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { ConfirmAction } from "../../actions/Actions.tsx"
+
+import { Allowed, Empty, Loaded, LoadedPanel, May, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { NounFacts } from "../../lists/nouns.tsx"
 import { Select } from "../../parts/Field.tsx"
 import { Badge } from "../../parts/Values.tsx"
@@ -26,37 +26,31 @@ const words = {
 } as const
 
 const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
-  const providers = useProviders()
   const [provider, setProvider] = useState("")
-  const set = useAction(
-    (sent: FormData) => api.providerAccounts.set({ params: { provider }, payload: payloadIn(sent) }),
-    {
-      says: (account) => `Your account at ${account.provider} is set.`,
-      after: () => setProvider(""),
-      changes
-    }
-  )
-  const replaces = taken.has(provider)
   return (
-    <LoadedPanel title="Set an account" query={providers} skeleton={<Skeleton lines={4} height={28} />}>
+    <LoadedPanel title="Set an account" query={useProviders()} skeleton={<Skeleton lines={4} height={28} />}>
       {(items) => (
-        <ActionForm
+        <PayloadForm
           // No key stays on the screen.
           clears
-          action={set}
-          submit={replaces ? "Replace the account" : "Set the account"}
+          first={
+            <Select
+              label="Provider"
+              required
+              value={provider}
+              onChange={(event) => setProvider(event.target.value)}
+              options={[["", "Choose a provider"], ...items.map((one) => [one.provider, one.title] as const)]}
+            />
+          }
+          form={form}
+          words={words}
+          send={(payload) => api.providerAccounts.set({ params: { provider }, payload })}
+          says={(account) => `Your account at ${account.provider} is set.`}
+          after={() => setProvider("")}
+          changes={changes}
+          submit={taken.has(provider) ? "Replace the account" : "Set the account"}
           disabled={provider === ""}
-          className="space-y-3"
-        >
-          <Select
-            label="Provider"
-            required
-            value={provider}
-            onChange={(event) => setProvider(event.target.value)}
-            options={[["", "Choose a provider"], ...items.map((one) => [one.provider, one.title] as const)]}
-          />
-          <PayloadFields form={form} words={words} />
-        </ActionForm>
+        />
       )}
     </LoadedPanel>
   )
@@ -77,7 +71,7 @@ const Remove = ({ provider }: { readonly provider: string }) => (
   </div>
 )
 
-const AccountPanel = ({ account, may }: { readonly account: Account; readonly may: boolean }) => (
+const AccountPanel = ({ account }: { readonly account: Account }) => (
   <Panel
     title={account.provider}
     className="break-words"
@@ -88,35 +82,34 @@ const AccountPanel = ({ account, may }: { readonly account: Account; readonly ma
       one={account}
       cells={{ last_four: ({ last_four }) => <span className="block font-mono">…{last_four}</span> }}
     />
-    {may && <Remove provider={account.provider} />}
+    <May operation="providerAccounts.set">
+      <Remove provider={account.provider} />
+    </May>
   </Panel>
 )
 
-const ProviderAccounts = () => {
-  const may = useMay("providerAccounts.set")
-  return (
-    <Page
-      title="Provider accounts"
-      lead="Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee here."
-    >
-      <Loaded query={useAccounts()} skeleton={<Skeleton lines={6} height={28} />}>
-        {({ items }) => (
-          <div className="grid grid-cols-1 gap-6">
-            <Allowed operation="providerAccounts.set">
-              <SetAccount taken={new Set(items.map((one) => one.provider))} />
-            </Allowed>
-            {items.length === 0 ? (
-              <Empty title="Your accounts will be here, each with the last characters of its key.">
-                Without one, runs use this service's accounts, at its prices.
-              </Empty>
-            ) : (
-              items.map((account) => <AccountPanel key={account.provider} account={account} may={may} />)
-            )}
-          </div>
-        )}
-      </Loaded>
-    </Page>
-  )
-}
+const ProviderAccounts = () => (
+  <Page
+    title="Provider accounts"
+    lead="Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee here."
+  >
+    <Loaded query={useAccounts()} skeleton={<Skeleton lines={6} height={28} />}>
+      {({ items }) => (
+        <div className="grid grid-cols-1 gap-6">
+          <Allowed operation="providerAccounts.set">
+            <SetAccount taken={new Set(items.map((one) => one.provider))} />
+          </Allowed>
+          {items.length === 0 ? (
+            <Empty title="Your accounts will be here, each with the last characters of its key.">
+              Without one, runs use this service's accounts, at its prices.
+            </Empty>
+          ) : (
+            items.map((account) => <AccountPanel key={account.provider} account={account} />)
+          )}
+        </div>
+      )}
+    </Loaded>
+  </Page>
+)
 
 export default ProviderAccounts

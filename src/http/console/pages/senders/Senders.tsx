@@ -1,12 +1,12 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { ActionButton, ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { NounFacts, wordOf } from "../../lists/nouns.tsx"
-import { Allowed, Page, Panel } from "../../parts/Page.tsx"
+import { Allowed, May, Page, Panel } from "../../parts/Page.tsx"
 import { State } from "../../parts/Values.tsx"
 
 type Sender = AnswerOf<"senders", "list">["items"][number]
@@ -32,7 +32,7 @@ const Verify = ({ sender }: { readonly sender: Sender }) => {
   return <ActionButton action={verify}>Verify the DNS record</ActionButton>
 }
 
-const SenderPanel = ({ sender, may }: { readonly sender: Sender; readonly may: boolean }) => (
+const SenderPanel = ({ sender }: { readonly sender: Sender }) => (
   <Panel
     title={sender.domain}
     className="break-words"
@@ -42,12 +42,12 @@ const SenderPanel = ({ sender, may }: { readonly sender: Sender; readonly may: b
     {sender.sandbox === true && (
       <p className="mt-3 text-muted">In the sandbox verification succeeds without a DNS look-up.</p>
     )}
-    {may && (
+    <May operation="senders.add">
       <div className="mt-4 flex flex-wrap items-start gap-2">
         {sender.status === "pending" && <Verify sender={sender} />}
         <Remove sender={sender} />
       </div>
-    )}
+    </May>
   </Panel>
 )
 
@@ -59,34 +59,27 @@ const words = {
   }
 }
 
-const Add = () => {
-  const add = useAction((sent: FormData) => api.senders.add({ payload: payloadIn(sent) }), {
-    says: "The domain is added. Create its DNS record, then verify it.",
-    changes: ["senders"]
-  })
-  return (
-    <Panel title="Add a domain">
-      <ActionForm action={add} submit="Add the domain" className="space-y-3">
-        <PayloadFields form={form} words={words} />
-      </ActionForm>
-    </Panel>
-  )
-}
-
 const Senders = () => {
-  const may = useMay("senders.add")
   const paged = usePaged(["senders"], (from) => api.senders.list({ query: from }))
   return (
     <Page title="Senders" lead="Domains from which your runs may send e-mail.">
       <Allowed operation="senders.add">
-        <Add />
+        <PayloadForm
+          title="Add a domain"
+          form={form}
+          words={words}
+          send={(payload) => api.senders.add({ payload })}
+          says="The domain is added. Create its DNS record, then verify it."
+          changes={["senders"]}
+          submit="Add the domain"
+        />
       </Allowed>
       <PagedList
         paged={paged}
         empty="Your domains will be here, each with its DNS record."
         hint="Without one, runs that send e-mail from your own addresses are refused."
       >
-        {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} may={may} />)}
+        {(items) => items.map((sender) => <SenderPanel key={sender.id} sender={sender} />)}
       </PagedList>
     </Page>
   )

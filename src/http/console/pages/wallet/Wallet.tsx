@@ -1,21 +1,19 @@
 /** The wallet: what there is to spend, paying in, the ledger, and the proof that both add up. */
 import { TriangleAlert } from "lucide-react"
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
+
 import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
-import { useDenied, useMay, useService } from "../../data/session.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { useDenied, useService } from "../../data/session.ts"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { useWallet } from "../../frame/Balance.tsx"
 import { Figure } from "../../lists/Facts.tsx"
-import { ButtonLink, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { ButtonLink, Loaded, LoadedPanel, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { TopUp } from "../home/TopUp.tsx"
 import { Audit } from "./Audit.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Ledger } from "./Ledger.tsx"
-
-type Setting = AnswerOf<"topups", "autoTopup">
 
 const useAutoTopup = () => useRead(["topups"], () => api.topups.autoTopup({}), { staleTime: 30_000 })
 
@@ -48,34 +46,31 @@ const words = {
   amount: { label: "Charge, in USD" }
 }
 
-const Form = ({ setting, may }: { readonly setting: Setting; readonly may: boolean }) => {
-  const save = useAction((sent: FormData) => api.topups.setAutoTopup({ payload: payloadIn(sent) }), {
-    says: "The automatic top-up is saved.",
-    after: (saved) => queries.setQueryData(["topups"], saved)
-  })
-  return (
-    <ActionForm
-      action={save}
-      submit="Save the automatic top-up"
-      look="plain"
-      denied={useDenied("topups.setAutoTopup")}
-      saved={
-        save.data?.enabled === true
-          ? `Saved: ${exactDollars(save.data.amount)} is charged when the balance is below ${exactDollars(save.data.threshold)}.`
-          : "Saved: nothing is charged automatically."
-      }
-    >
-      <PayloadFields form={form} words={words} before={setting} disabled={!may} />
-    </ActionForm>
-  )
-}
+const savedWords = ({ enabled, amount, threshold }: AnswerOf<"topups", "autoTopup">) =>
+  enabled
+    ? `Saved: ${exactDollars(amount)} is charged when the balance is below ${exactDollars(threshold)}.`
+    : "Saved: nothing is charged automatically."
 
 const AutoTopup = () => {
-  const may = useMay("topups.setAutoTopup")
+  const denied = useDenied("topups.setAutoTopup")
   return (
-    <Panel title="Automatic top-up">
-      <Loaded query={useAutoTopup()}>{(setting) => <Form setting={setting} may={may} />}</Loaded>
-    </Panel>
+    <LoadedPanel title="Automatic top-up" query={useAutoTopup()}>
+      {(setting) => (
+        <PayloadForm
+          form={form}
+          words={words}
+          before={setting}
+          send={(payload) => api.topups.setAutoTopup({ payload })}
+          says="The automatic top-up is saved."
+          after={(saved) => queries.setQueryData(["topups"], saved)}
+          submit="Save the automatic top-up"
+          look="plain"
+          denied={denied}
+          saved={savedWords}
+          className="space-y-4"
+        />
+      )}
+    </LoadedPanel>
   )
 }
 

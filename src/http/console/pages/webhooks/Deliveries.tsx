@@ -2,13 +2,13 @@
 import { ActionButton, useAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
+
 import { duration } from "../../data/time.ts"
 import { counted } from "../../data/words.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
 import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
-import { Panel } from "../../parts/Page.tsx"
+import { May, Panel } from "../../parts/Page.tsx"
 import type { Delivery, Endpoint } from "./endpoints.tsx"
 import { Replay } from "./Replay.tsx"
 
@@ -60,7 +60,6 @@ const Again = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly d
 }
 
 const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
-  const may = useMay("webhooks.replay")
   const { status, type, attempts, created_at, next_attempt_at, event_id } = delivery
   return (
     <details className="rounded border border-line">
@@ -93,7 +92,9 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
             <Answers delivery={delivery} />
           </div>
         </div>
-        {may && <Again endpoint={endpoint} delivery={delivery} />}
+        <May operation="webhooks.replay">
+          <Again endpoint={endpoint} delivery={delivery} />
+        </May>
       </div>
     </details>
   )
@@ -101,7 +102,6 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
 
 export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const [search] = useFilters()
-  const may = useMay("webhooks.replay")
   const status = statuses.find((one) => one === search["status"])
   const paged = usePaged(
     ["webhooks", "deliveries", endpoint.id, status ?? ""],
@@ -138,7 +138,9 @@ export const Deliveries = ({ endpoint }: { readonly endpoint: Endpoint }) => {
             </div>
           )}
         </PagedList>
-        {may && <Replay endpoint={endpoint} />}
+        <May operation="webhooks.replay">
+          <Replay endpoint={endpoint} />
+        </May>
       </div>
     </Panel>
   )

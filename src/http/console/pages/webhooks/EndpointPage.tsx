@@ -1,14 +1,14 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
 import { useState } from "react"
-import { ActionButton, ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
 import { useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { Select } from "../../parts/Field.tsx"
-import { Allowed, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
+import { Allowed, LoadedPage, May, Page, Panel } from "../../parts/Page.tsx"
 import { Id, Time } from "../../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { type Endpoint, EndpointState, fieldWords, Trouble, useEndpoint } from "./endpoints.tsx"
@@ -87,26 +87,6 @@ const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   return <ActionButton action={change}>{isPaused ? "Resume the endpoint" : "Pause the endpoint"}</ActionButton>
 }
 
-const Change = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const change = useAction(
-    (sent: FormData) => api.webhooks.change({ params: { endpoint_id: endpoint.id }, payload: payloadIn(sent) }),
-    { says: "The endpoint is saved.", changes: ["webhooks"] }
-  )
-  return (
-    <Panel title="Address and events">
-      <ActionForm
-        action={change}
-        submit="Save the endpoint"
-        look="plain"
-        saved="Saved. The next event obeys it."
-        className="space-y-5"
-      >
-        <PayloadFields form={form} words={fieldWords} before={endpoint} />
-      </ActionForm>
-    </Panel>
-  )
-}
-
 const Manage = ({
   endpoint,
   onSecret
@@ -115,7 +95,19 @@ const Manage = ({
   readonly onSecret: (secret: string) => void
 }) => (
   <>
-    <Change endpoint={endpoint} />
+    <PayloadForm
+      title="Address and events"
+      form={form}
+      words={fieldWords}
+      before={endpoint}
+      send={(payload) => api.webhooks.change({ params: { endpoint_id: endpoint.id }, payload })}
+      says="The endpoint is saved."
+      changes={["webhooks"]}
+      submit="Save the endpoint"
+      look="plain"
+      saved="Saved. The next event obeys it."
+      className="space-y-5"
+    />
     <Panel title="Secret and removal">
       {endpoint.previous_secret_until !== null && (
         <p className="mb-3 text-muted">
@@ -131,13 +123,16 @@ const Manage = ({
 )
 
 const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const may = useMay("webhooks.change")
   // It is shown only once, so it stays here when the endpoint is read again.
   const [secret, setSecret] = useState<string | null>(null)
   return (
     <Page
       title="Webhook endpoint"
-      actions={may && <PauseOrResume endpoint={endpoint} />}
+      actions={
+        <May operation="webhooks.change">
+          <PauseOrResume endpoint={endpoint} />
+        </May>
+      }
       lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <span className="wrap-anywhere text-text">{endpoint.url}</span>

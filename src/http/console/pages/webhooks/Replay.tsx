@@ -1,9 +1,9 @@
 /** Sends the events of a time again: those that were given up, or all of them. */
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { ActionForm, useAction } from "../../actions/Actions.tsx"
+
 import { api } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
-import { PayloadFields, payloadIn } from "../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import type { Endpoint } from "./endpoints.tsx"
 
 const form = payloadForm("webhooks", "replayAll")
@@ -17,42 +17,40 @@ const words = {
   }
 }
 
-const sentAgain = (replayed: number) =>
+const sentAgain = ({ replayed }: { readonly replayed: number }) =>
   replayed === 0
     ? "No event of this time is to be sent again."
     : `${counted(replayed, "event is", "events are")} sent again.`
 
 export const Replay = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const replay = useAction(
-    (sent: FormData) => api.webhooks.replayAll({ params: { endpoint_id: endpoint.id }, payload: payloadIn(sent) }),
-    { says: ({ replayed }) => sentAgain(replayed), changes: ["webhooks"] }
-  )
   const isPaused = endpoint.status === "paused"
   return (
     <details>
       <summary className="font-medium">Send the events of a time again</summary>
-      <ActionForm
-        action={replay}
+      <PayloadForm
+        form={form}
+        words={words}
+        send={(payload) => api.webhooks.replayAll({ params: { endpoint_id: endpoint.id }, payload })}
+        says={sentAgain}
+        changes={["webhooks"]}
         submit="Send these events again"
         look="plain"
         disabled={isPaused}
-        saved={replay.data !== undefined && sentAgain(replay.data.replayed)}
+        saved={sentAgain}
         note={isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
         className="mt-3 space-y-3"
-        question={(sent) => ({
+        question={({ status }) => ({
           title: "Send these events again?",
           confirm: "Send them again",
           children: (
             <p>
               <span className="wrap-anywhere">{endpoint.url}</span> gets{" "}
-              {payloadIn(sent).status === "all" ? "every event" : "the failed events"} of this time once more, with the
-              same ids, at most 10,000.
+              {status === "all" ? "every event" : "the failed events"} of this time once more, with the same ids, at
+              most 10,000.
             </p>
           )
         })}
-      >
-        <PayloadFields form={form} words={words} />
-      </ActionForm>
+      />
     </details>
   )
 }

@@ -1,7 +1,7 @@
 /** Webhook endpoints: where events are posted, and whether they arrive. */
-import { useDenied, useMay } from "../../data/session.ts"
+import { useDenied } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { ButtonLink, Loaded, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
+import { Loaded, type Look, NewLink, Page, RowLink, Skeleton } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { EndpointState, useEndpoints } from "./endpoints.tsx"
 
@@ -14,25 +14,19 @@ const columns = columnsOf("WebhookEndpoint", {
   status: (endpoint) => <EndpointState endpoint={endpoint} />
 })
 
+const Add = ({ look }: { readonly look?: Look }) => (
+  <NewLink operation="webhooks.create" to="/settings/webhooks/new" look={look}>
+    Add an endpoint
+  </NewLink>
+)
+
 const Webhooks = () => {
-  const may = useMay("webhooks.create")
-  const denied = useDenied("webhooks.create")
+  const denied = useDenied("webhooks.create") ?? ""
   return (
     <Page
       title="Webhooks"
-      actions={
-        may && (
-          <ButtonLink to="/settings/webhooks/new" look="primary">
-            Add an endpoint
-          </ButtonLink>
-        )
-      }
-      lead={
-        <>
-          Events are posted to your endpoints, signed by the Standard Webhooks specification.
-          {denied !== null && ` ${denied}`}
-        </>
-      }
+      actions={<Add look="primary" />}
+      lead={`Events are posted to your endpoints, signed by the Standard Webhooks specification. ${denied}`}
     >
       <Loaded query={useEndpoints()} skeleton={<Skeleton lines={5} height={28} />}>
         {({ items }) => (
@@ -45,7 +39,7 @@ const Webhooks = () => {
             hint={
               <>
                 <p className="text-muted">An endpoint is told when a run ends, or when the balance is low.</p>
-                {may && <ButtonLink to="/settings/webhooks/new">Add an endpoint</ButtonLink>}
+                <Add />
               </>
             }
           />

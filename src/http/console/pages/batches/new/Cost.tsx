@@ -4,9 +4,9 @@ import { onForm, useAction } from "../../../actions/Actions.tsx"
 import { useGo } from "../../../data/address.ts"
 import { queries } from "../../../data/api.ts"
 import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
-import { useMay } from "../../../data/session.ts"
+
 import { counted } from "../../../data/words.ts"
-import { Button, Denied, Loaded, TextLink } from "../../../parts/Page.tsx"
+import { Allowed, Button, Loaded, TextLink } from "../../../parts/Page.tsx"
 import { useWallet } from "../../../frame/Balance.tsx"
 import { Amounts } from "../../../lists/Facts.tsx"
 import { AmountField, FormProblem, problemOf } from "../../../parts/Field.tsx"
@@ -127,7 +127,6 @@ const Runs = ({
 }
 
 export const Cost = ({ rows, plan }: { readonly rows: ReadonlyArray<CheckedRow>; readonly plan: Draft }) => {
-  const may = useMay("batches.create")
   const good = rows.filter(({ problems }) => problems.length === 0)
   const cost = useQuotes(
     plan.capability,
@@ -139,14 +138,14 @@ export const Cost = ({ rows, plan }: { readonly rows: ReadonlyArray<CheckedRow>;
       {(data) => (
         <>
           <Figures cost={data} count={good.length} />
-          {data.quoted === 0 ? null : may ? (
-            <Runs
-              key={JSON.stringify([plan.sheet.name, plan.capability, plan.mapping])}
-              plan={plan}
-              suggested={timesOf(data.maximum, good.length)}
-            />
-          ) : (
-            <Denied operation="batches.create" />
+          {data.quoted > 0 && (
+            <Allowed operation="batches.create">
+              <Runs
+                key={JSON.stringify([plan.sheet.name, plan.capability, plan.mapping])}
+                plan={plan}
+                suggested={timesOf(data.maximum, good.length)}
+              />
+            </Allowed>
           )}
         </>
       )}

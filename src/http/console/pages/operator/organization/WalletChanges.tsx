@@ -1,10 +1,10 @@
 /** What an operator changes of a wallet after a question: credits and refunds, the limits of the spend guard, and a suspension that ends. */
 import { useState } from "react"
-import { ActionForm, useAction } from "../../../actions/Actions.tsx"
+
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
-import { PayloadFields, payloadIn } from "../../../forms/PayloadFields.tsx"
+import { PayloadForm } from "../../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { Bullets } from "../../../lists/Facts.tsx"
 import { Panel } from "../../../parts/Page.tsx"
@@ -24,42 +24,41 @@ export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganiza
   const { org_id, name } = detail
   // The same one until something is booked, so that a lost answer books nothing twice.
   const [reference, setReference] = useState(newReference)
-  const credit = useAction(
-    (sent: FormData) =>
-      api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payloadIn(sent), reference } }),
-    {
-      says: ({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`,
-      after: () => {
+  return (
+    <PayloadForm
+      key={reference}
+      title="Credit or refund"
+      form={creditForm}
+      words={creditWords}
+      initial={{ type: "bonus" }}
+      send={(payload) => api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payload, reference } })}
+      says={({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`}
+      after={() => {
         setReference(newReference())
         operatorChanged()
-      }
-    }
-  )
-  const question = (sent: FormData) => {
-    const { type, amount = "0", note } = payloadIn(sent)
-    const title = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
-    return {
-      title: `${title} to ${name}?`,
-      confirm: title,
-      look: "primary" as const,
-      children: (
-        <>
-          <p>
-            The available balance of {name} rises from {exactDollars(detail.available)} by {exactDollars(amount)}. An
-            entry of the ledger can't be removed.
-          </p>
-          <p>Reason: {note}</p>
-          {auditNote}
-        </>
-      )
-    }
-  }
-  return (
-    <Panel title="Credit or refund">
-      <ActionForm key={reference} action={credit} submit="Check the amount…" look="plain" question={question}>
-        <PayloadFields form={creditForm} words={creditWords} initial={{ type: "bonus" }} />
-      </ActionForm>
-    </Panel>
+      }}
+      submit="Check the amount…"
+      look="plain"
+      className="space-y-4"
+      question={({ type, amount = "0", note }) => {
+        const title = `${type === "refund" ? "Refund" : "Credit"} ${exactDollars(amount)}`
+        return {
+          title: `${title} to ${name}?`,
+          confirm: title,
+          look: "primary",
+          children: (
+            <>
+              <p>
+                The available balance of {name} rises from {exactDollars(detail.available)} by {exactDollars(amount)}.
+                An entry of the ledger can't be removed.
+              </p>
+              <p>Reason: {note}</p>
+              {auditNote}
+            </>
+          )
+        }
+      }}
+    />
   )
 }
 
@@ -69,42 +68,38 @@ const limitWords = (limit: string | null) => (limit === null ? "no limit" : exac
 
 export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
   const { org_id, name, guard } = detail
-  const set = useAction(
-    (sent: FormData) => api.operatorOrganizations.setGuard({ params: { org_id }, payload: payloadIn(sent) }),
-    { says: "The limits are set.", after: operatorChanged }
-  )
-  const question = (sent: FormData) => {
-    const { per_run_limit, daily_limit } = { ...guard, ...payloadIn(sent) }
-    return {
-      title: `Change the limits of ${name}?`,
-      confirm: "Change the limits",
-      look: "primary" as const,
-      children: (
-        <>
-          <p>
-            Per run: from {limitWords(guard.per_run_limit)} to {limitWords(per_run_limit)}. Per day: from{" "}
-            {limitWords(guard.daily_limit)} to {limitWords(daily_limit)}.
-          </p>
-          <p>Runs above a limit are blocked at once.</p>
-          {auditNote}
-        </>
-      )
-    }
-  }
   return (
     <Panel title="Spend guard">
       <p className="mb-3 text-muted">
         <Money amount={guard.spent_today} /> spent today. An empty field is no limit.
       </p>
-      <ActionForm
+      <PayloadForm
         key={`${guard.per_run_limit} ${guard.daily_limit}`}
-        action={set}
+        form={guardForm}
+        words={guardWords}
+        before={guard}
+        send={(payload) => api.operatorOrganizations.setGuard({ params: { org_id }, payload })}
+        says="The limits are set."
+        after={operatorChanged}
         submit="Change the limits…"
         look="plain"
-        question={question}
-      >
-        <PayloadFields form={guardForm} words={guardWords} before={guard} />
-      </ActionForm>
+        className="space-y-4"
+        question={({ per_run_limit = guard.per_run_limit, daily_limit = guard.daily_limit }) => ({
+          title: `Change the limits of ${name}?`,
+          confirm: "Change the limits",
+          look: "primary",
+          children: (
+            <>
+              <p>
+                Per run: from {limitWords(guard.per_run_limit)} to {limitWords(per_run_limit)}. Per day: from{" "}
+                {limitWords(guard.daily_limit)} to {limitWords(daily_limit)}.
+              </p>
+              <p>Runs above a limit are blocked at once.</p>
+              {auditNote}
+            </>
+          )
+        })}
+      />
     </Panel>
   )
 }
