@@ -2,7 +2,7 @@
  * Sends a request to an address that a customer chose. As for webhooks, the host's addresses are checked when the connection is made, so a
  * name that changes its address in between reaches nothing private.
  */
-import { request as requestHttp } from "node:http"
+import { type IncomingMessage, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import type { Readable } from "node:stream"
 import { limitRawAnswer } from "../webhooks/RawAnswerLimit.ts"
@@ -55,21 +55,32 @@ export const publicRequest =
         signal
       }
       const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, options, (answer) => {
-        const status = answer.statusCode ?? 502
-        const fields = Object.entries(answer.headers).flatMap(
-          ([name, value]): ReadonlyArray<[string, string]> =>
-            value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]]
-        )
-        const empty = [101, 204, 205, 304].includes(status)
-        if (empty) answer.resume()
-        const stream = empty ? null : new ReadableStream<Uint8Array>(sourceOf(answer))
-        resolve(new Response(stream, { status, headers: fields }))
+        // What throws here, no promise catches: it would end the process.
+        try {
+          resolve(responseOf(answer))
+        } catch (error) {
+          answer.destroy()
+          reject(error)
+        }
       })
       limitRawAnswer(request, rawBytesMax)
       request.on("error", reject)
       request.end(bytes ?? undefined)
     })
   }
+
+/** Throws for a status such as 999, which a server may send and a `Response` may not have. */
+const responseOf = (answer: IncomingMessage): Response => {
+  const status = answer.statusCode ?? 502
+  const fields = Object.entries(answer.headers).flatMap(
+    ([name, value]): ReadonlyArray<[string, string]> =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]]
+  )
+  const empty = [101, 204, 205, 304].includes(status)
+  if (empty) answer.resume()
+  const stream = empty ? null : new ReadableStream<Uint8Array>(sourceOf(answer))
+  return new Response(stream, { status, headers: fields })
+}
 
 /** Reads a response as the reader asks for it, and closes the connection when the reader stops. */
 const sourceOf = (answer: Readable): UnderlyingDefaultSource<Uint8Array> => {

@@ -16,6 +16,11 @@ export const limitRawAnswer = (request: ClientRequest, bodyBytesMax: number): vo
   request.once("response", () => {
     left = bodyBytesMax
   })
+  // Nobody reads what follows, and nobody else would close the connection.
+  request.once("upgrade", (_answer, socket) => {
+    socket.destroy()
+    request.emit("error", new Error("the receiver changed the protocol"))
+  })
   request.once("socket", (socket) => {
     socket.on("data", (bytes: Buffer) => {
       left -= bytes.length

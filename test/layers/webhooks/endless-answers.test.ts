@@ -51,6 +51,7 @@ const floods = [
   ["empty lines", "", "\r\n"],
   ["zeros before the length of a part", chunked, "0"]
 ] as const
+const changes = "101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x"
 /** What a flood may send before its connection is closed, and far less than it sends in a second. */
 const bytesMax = 64 * 1_024 * 1_024
 
@@ -62,6 +63,13 @@ describe("a webhook", () => {
     const answer = "the receiver sent too much beside its answer"
     expect(await runtime.runPromise(sender.send(webhook))).toMatchObject({ status: null, answer })
     expect(sent).toBeLessThan(bytesMax)
+  })
+
+  test("ends at an answer that changes the protocol", async () => {
+    answering(`HTTP/1.1 ${changes}\r\n\r\n`, "")
+    const sender = await runtime.runPromise(WebhookSender)
+    const sent = sender.send({ url, event_id: "msg_1", body: "{}", secrets: ["whsec_AAAA"] })
+    expect(await runtime.runPromise(sent)).toMatchObject({ status: null, answer: "the receiver changed the protocol" })
   })
 
   test("takes an answer that is not longer than it may be", async () => {
@@ -93,6 +101,11 @@ describe("a call through an account with its own address", () => {
     expect(failure).toMatch(/too much beside its answer|aborted/)
     expect(failure).not.toMatch(/timed out/)
     expect(sent).toBeLessThan(bytesMax)
+  })
+
+  test.each(["999 Odd", "099 Odd", changes])("fails at the status %s, and the process lives", async (status) => {
+    answering(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nhi`, "")
+    await expect(ask()).rejects.toThrow(/status provided|changed the protocol/)
   })
 
   test("takes an answer of 2 MiB in small parts", async () => {
