@@ -240,6 +240,11 @@ describe.each(oneBackend)("POST /v1/history, queues on %s", (backend) => {
     expect(detected.items.map((row) => row.kind)).toEqual(["email", "text", null, null, null, "domain", "email"])
     for (const row of detected.items.slice(2, 5))
       expect(row).toMatchObject({ ...unseen, error: { code: "invalid_request" } })
+    const [long] = (await ask([`${"a".repeat(99)}😀 is no address`], "email")).items
+    expect([long?.error?.message.isWellFormed(), long?.error?.message]).toEqual([
+      true,
+      expect.stringContaining("can't be read as email")
+    ])
     // All of them may be wrong.
     expect(await ask(["a", "b"], "phone")).toMatchObject({ seen: 0, unseen: 0, contacted: 0 })
     // null is the same as leaving it out.

@@ -10,6 +10,7 @@ import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
 import { problem, refused } from "../../schema/Errors.ts"
+import { shownName } from "../../schema/json/StorableText.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
@@ -72,7 +73,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const items = payload.subjects.map((query, position) => {
           const subject = subjects[position] ?? null
           if (subject === null) {
-            const error = { code: "invalid_request", message: `"${query.slice(0, 100)}" ${unreadable(kind)}` }
+            const error = { code: "invalid_request", message: `"${shownName(query)}" ${unreadable(kind)}` }
             return { query, kind: kind ?? null, normalized: null, ...unseen, error }
           }
           const summary = summaries.get(distinct.get(names[position] ?? "") ?? subject)
