@@ -35,7 +35,7 @@ const Platform = NodeChildProcessSpawner.layer.pipe(
 
 const entryOf = ({ title, body }: Order): Entry => ({
   ...{ version: 1, idempotency_key: "key_of_the_test", url: "http://127.0.0.1", by: "", title, command: "", body },
-  ...{ sent_at: 0, run_id: null, handed_over: false, process: { id: 1, began: "" } }
+  ...{ sent_at: 0, run_id: null, process: { id: 1, began: "" } }
 })
 
 /** The run as an answer shows it, so that no command reads it again. */

@@ -105,7 +105,8 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   if (isPaid(answer.text)) yield* journal.paid(typed)
   yield* showRun(answer.text, format === "json", given.async)
   const accepted = given.async && runIn(answer.text) !== null && answer.status === 202
-  if (!accepted) yield* conclude(answer)
+  // Its id was printed, so the same command starts another run.
+  yield* accepted ? journal.close(entry) : conclude(answer)
 })
 
 /** Prints the result of a run and its receipt. */

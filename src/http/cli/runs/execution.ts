@@ -102,7 +102,7 @@ export const waitFor = Effect.fnUntraced(function* (run_id: string, seconds: num
 export interface Waiting {
   /** Seconds; null waits without a limit. */
   readonly seconds: number | null
-  /** Return as soon as the run id is known. */
+  /** Return as soon as the run id is known. The caller closes the entry when somebody else knows it too. */
   readonly async: boolean
   /** Called once when the run id is known and the run is not final. */
   readonly onNamed?: (run_id: string) => Effect.Effect<void>
@@ -151,10 +151,7 @@ export const deliver = Effect.fnUntraced(function* (
     }
     const named = yield* journal.named(entry, run.run_id)
     if (onNamed !== undefined) yield* onNamed(run.run_id)
-    if (async) {
-      yield* journal.handOver(named)
-      return answer
-    }
+    if (async) return answer
     const left = seconds === null ? null : seconds - ((yield* Clock.currentTimeMillis) - began) / 1000
     if (left !== null && left <= 0) return answer
     const last = yield* reading(run.run_id, left)

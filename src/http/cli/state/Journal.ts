@@ -2,7 +2,7 @@
  * The journal of unfinished runs. Request and Idempotency-Key are written to disk before the request is sent.
  *
  * After a crash, a lost connection or Ctrl-C, the next command joins the run instead of paying twice. A journal file contains
- * the input, so it is private, and it is deleted when the run is final.
+ * the input, so it is private, and it is deleted when the run is final, or when `--async` has printed its id.
  */
 import { join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -28,8 +28,6 @@ export const Entry = Schema.Struct({
   sent_at: Schema.Number,
   /** Null until the service has answered. */
   run_id: Schema.NullOr(Schema.String),
-  /** --async printed the run id, so the same command starts another run. */
-  handed_over: Schema.Boolean,
   /** The process that waits for it, with its start time, because process ids are reused. */
   process: ProcessId
 })
@@ -73,7 +71,6 @@ export class Journal extends Context.Service<
     /** Makes this process the one that waits for the run. */
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
     readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry, CommandFailed>
-    readonly handOver: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
     /** The unfinished run with this Idempotency-Key; else null. */
     readonly find: (idempotency_key: string) => Effect.Effect<Entry | null, CommandFailed>
     /** This process stops waiting, so the same command may join the run. */
@@ -162,7 +159,6 @@ export class Journal extends Context.Service<
             body,
             sent_at,
             run_id: null,
-            handed_over: false,
             process: own
           }
           return yield* save(entry).pipe(Effect.mapError(unkept))
@@ -174,7 +170,6 @@ export class Journal extends Context.Service<
             (entry) =>
               entry.command === command &&
               entry.sent_at >= since &&
-              !entry.handed_over &&
               // This process may have an earlier call whose caller cancelled a moment ago.
               (entry.process.id === process.pid || !isAlive(entry.process))
           )
@@ -182,7 +177,6 @@ export class Journal extends Context.Service<
         }),
         adopt: (entry) => save({ ...entry, process: own }),
         named: (entry, run_id) => save({ ...entry, run_id }),
-        handOver: (entry) => save({ ...entry, handed_over: true }),
         find,
         letGo: (idempotency_key) =>
           find(idempotency_key).pipe(
