@@ -1,9 +1,10 @@
 /** Whose key is used, for which address, and from which file; and that no key is ever shown or sent elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { Credentials, savedKeys, savedSessions } from "../../../src/http/cli/state/Credentials.ts"
+import { complaint } from "../../../src/http/cli/state/PrivateFile.ts"
 import { Profile } from "../../../src/http/cli/terminal/globals.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
 
@@ -158,5 +159,20 @@ test("a profile that was never saved has no credentials, whatever its name", asy
   for (const name of ["constructor", "toString"]) {
     const { code, err } = await home.shell(`rungate logout --profile ${name}`)
     expect([code, err]).toEqual([0, `Profile "${name}" has no saved credentials.\n`])
+  }
+})
+
+test("a file that another process removes meanwhile is missing, and no failure", () => {
+  const path = join(home.folder, "fleeting.json")
+  const script = `const { rmSync, writeFileSync } = require("node:fs")
+    for (;;) { writeFileSync(process.argv[1], "", { mode: 0o600 }); rmSync(process.argv[1]) }`
+  const other = Bun.spawn([process.execPath, "-e", script, path])
+  try {
+    while (!existsSync(path)) expect(other.exitCode).toBeNull()
+    const said = new Set<string | null>()
+    for (let n = 0; n < 100_000; n++) said.add(complaint(path))
+    expect([...said]).toEqual([null])
+  } finally {
+    other.kill()
   }
 })

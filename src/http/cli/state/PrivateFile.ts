@@ -46,8 +46,9 @@ export const cacheFolder: Effect.Effect<string, CommandFailed> = base("XDG_CACHE
 
 /** Null when the file is private or missing; otherwise a message that says what to do. */
 export const complaint = (path: string): string | null => {
-  if (!existsSync(path)) return null
-  const stats = lstatSync(path)
+  // In one call, because another command may remove the file meanwhile.
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return null
   if (!stats.isFile()) return `${path} is not a regular file. Remove it.`
   if (process.getuid !== undefined && stats.uid !== process.getuid())
     return `${path} belongs to another user. Remove it, or change its owner.`
