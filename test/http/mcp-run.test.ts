@@ -110,3 +110,25 @@ test("run_batch leaves a result out that no answer can hold, and says how to rea
     expect.stringContaining('get_run {"run_id":"run_2"}')
   ])
 })
+
+test("run_batch says that rows before next_row may end later, while the batch is unfinished", async () => {
+  const ends = { succeeded: 3, no_match: 0, failed: 0, blocked: 0, invalid: 0, cancelled: 0 }
+  const rows = [1, 3, 4].map((row) => ({ row, status: "succeeded", run_id: `run_${row}`, result: "x".repeat(40_000) }))
+  for (const done of [false, true]) {
+    const batch = {
+      ...{ id: "bat_1", status: done ? "finished" : "running", done, rows: { ...ends, total: 4, open: done ? 0 : 1 } },
+      ...{ max_total: null, charged: "0.00", currency: "USD", metadata: {}, results_url: "/", finished_at: null },
+      created_at: "2026-11-23T09:30:00.000Z"
+    }
+    const here = callerFor(
+      async ({ url }) =>
+        url.includes("/results")
+          ? new Response(rows.map((one) => `${JSON.stringify(one)}\n`).join(""))
+          : Response.json(batch),
+      "http://service.example"
+    )
+    const tool = runBatch.withHandler((one) => here(runBatchTool(one)))
+    const { next_row, next } = JSON.parse((await Effect.runPromise(tool.call({ batch_id: "bat_1" }))).text)
+    expect([next_row, next]).toEqual([1, done ? undefined : expect.stringContaining("from the start")])
+  }
+})

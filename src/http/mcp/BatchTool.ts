@@ -168,6 +168,9 @@ const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
   }
 })
 
+const unfinished =
+  "Rows before next_row may still end. When done is true, read the results again from the start, without results_after."
+
 const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   const { cancel = false, retry_blocked = false, max_total, results_after = 0, wait_seconds = 0 } = given
   const { send } = yield* Service
@@ -183,11 +186,12 @@ const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   }
   const batch = yield* waitedFor(path, wait_seconds)
   if (batch.refused !== null) return batch.refused
-  const total = Option.getOrNull(decodeBatch(batch.text))?.rows.total ?? Number.MAX_SAFE_INTEGER
-  const results = yield* resultsOf(path, results_after, total)
+  const { done, rows } = Option.getOrNull(decodeBatch(batch.text)) ?? { done: true, rows: null }
+  const results = yield* resultsOf(path, results_after, rows?.total ?? Number.MAX_SAFE_INTEGER)
   if (!("taken" in results)) return results
   const { taken, next_row } = results
-  return answered(name, withMembers(batch.text, { results: `[${taken.join(",")}]`, next_row }))
+  const next = done || next_row === undefined ? undefined : JSON.stringify(unfinished)
+  return answered(name, withMembers(batch.text, { results: `[${taken.join(",")}]`, next_row, next }))
 })
 
 export const runBatchTool = (given: Given) => {
