@@ -1,6 +1,7 @@
 /** What the tools tell a host when the service cannot say how a run ended, and how they give long results. */
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
+import { allowances, allowancesTool } from "../../src/http/mcp/AllowanceTool.ts"
 import { runBatch, runBatchTool } from "../../src/http/mcp/BatchTool.ts"
 import { getRunTool } from "../../src/http/mcp/Runs.ts"
 import { statelessRunTool } from "../../src/http/mcp/statelessRun.ts"
@@ -131,4 +132,15 @@ test("run_batch says that rows before next_row may end later, while the batch is
     const { next_row, next } = JSON.parse((await Effect.runPromise(tool.call({ batch_id: "bat_1" }))).text)
     expect([next_row, next]).toEqual([1, done ? undefined : expect.stringContaining("from the start")])
   }
+})
+
+test("allowances takes an amount as a number, as run takes max_cost", async () => {
+  const bodies: Array<unknown> = []
+  const here = callerFor(async (request) => {
+    bodies.push(await request.json())
+    return Response.json({}, { status: 201 })
+  }, "http://service.example")
+  const tool = allowances.withHandler((one) => here(allowancesTool(one)))
+  await Effect.runPromise(tool.call({ action: "create", name: "agent", amount: 2.5, expires_in_seconds: 60 }))
+  expect(bodies).toMatchObject([{ amount: "2.50" }])
 })

@@ -107,7 +107,7 @@ const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: Re
   return refused({ error: { code: "invalid_request", message, details, hints } })
 }
 
-const amounts = ["max_cost", "max_total"]
+const amounts = ["amount", "max_cost", "max_total"]
 
 /** A parameter as its schema has it. Models pass amounts as numbers, and objects as JSON text. */
 const plain = (name: string, value: unknown): unknown => {
