@@ -49,7 +49,11 @@ interface Ends {
   readonly end: string
 }
 
-const openStates: ReadonlyArray<string> = ["queued", "running"]
+/** The states of open runs that may have a status, by the status: see runStatus.ts. */
+const openStates: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["queued", ["queued", "waiting"]],
+  ["running", ["running", "queued"]]
+])
 const idRows = rowsOf({ run_id: Schema.String })
 const countRow = oneRowOf({ count: Schema.BigInt })
 const rarestRow = oneRowOf({ name: Schema.String, value: Schema.String })
@@ -68,11 +72,11 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
   /** Ids of the runs that the other filters are applied to, newest first; null for all. */
   const candidates = Effect.fnUntraced(function* (filter: ListFilter, after: string, before: string) {
     const { org_id, status } = filter
-    if (status !== null && openStates.includes(status))
+    const states = openStates.get(status ?? "")
+    if (states !== undefined)
       return sql`
         SELECT run_id FROM open_runs
-        -- A run that waits for another try is queued here; see runStatus.ts.
-        WHERE org_id = ${org_id} AND state IN (${status}, 'queued') AND run_id > ${after} AND run_id < ${before}
+        WHERE org_id = ${org_id} AND state = ANY(${texts(states)}) AND run_id > ${after} AND run_id < ${before}
         ORDER BY run_id DESC`
     const labels = Object.entries(filter.metadata ?? {})
     if (labels.length === 0) return null

@@ -54,6 +54,9 @@ describe("a run that matches a rule", () => {
     const [listed] = (await org.get("/v1/approvals?state=pending")).body.items
     expect(listed).toMatchObject({ run_id, hold: "0.0048", capability: "email.verify", key_id: org.key_id })
     expect(listed.providers.length).toBeGreaterThan(0)
+    const listedAs = async (status: string) =>
+      (await org.list(`?status=${status}`)).body.items.map((one: { readonly run_id: string }) => one.run_id)
+    expect([await listedAs("queued"), await listedAs("running")]).toEqual([[run_id], []])
 
     const yes = await approve(run_id, owner, { digest: listed.digest })
     expect([yes.status, yes.body.state, yes.body.via]).toEqual([200, "approved", "session"])
