@@ -26,8 +26,8 @@ const source = join(root, "src", "http", "console")
 export const consoleFolder = join(root, "dist", "console")
 export const consoleManifest = join(consoleFolder, "manifest.json")
 
-/** The one style sheet that ours imports. */
-const tailwind = join(root, "node_modules", "tailwindcss", "index.css")
+/** A style sheet of a package that ours imports. */
+const stylesheetOf = (id: string) => join(root, "node_modules", id === "tailwindcss" ? "tailwindcss/index.css" : id)
 
 /** Everything in the sources that could be the name of a utility. What is none, Tailwind leaves out. */
 const candidates = (): Array<string> => {
@@ -43,7 +43,10 @@ const styles = async (part: "console" | "docs"): Promise<string> => {
   const css = `${readFileSync(join(source, "look", "style.css"), "utf8")}\n${own}`
   const { build } = await compile(css, {
     base: root,
-    loadStylesheet: async () => ({ path: tailwind, base: root, content: readFileSync(tailwind, "utf8") })
+    loadStylesheet: async (id) => {
+      const path = stylesheetOf(id)
+      return { path, base: root, content: readFileSync(path, "utf8") }
+    }
   })
   const draft = join(mkdtempSync(join(tmpdir(), "rungate-console-")), "style.css")
   try {
