@@ -25,21 +25,15 @@ export const SignInForm = ({
 }) => {
   const { codeField, withCode } = useCode()
   const chosen = organization_id === null ? {} : { organization_id }
-  const signIn = useAction(
-    async (form: FormData) => {
-      await withCode(form, (code) =>
-        api.browser.signIn({
-          payload: { email: textIn(form, "email"), password: textIn(form, "password"), ...chosen, ...code }
-        })
-      )
-      await cookieKept()
-    },
-    { after: onDone }
-  )
+  const signIn = async (form: FormData) => {
+    const names = { email: textIn(form, "email"), password: textIn(form, "password") }
+    await withCode(form, (code) => api.browser.signIn({ payload: { ...names, ...chosen, ...code } }))
+    await cookieKept()
+  }
   const passkey = useAction(() => signInWithPasskey(chosen).then(cookieKept), { after: onDone })
   return (
     <>
-      <ActionForm action={signIn} submit="Sign in" signsIn narrow>
+      <ActionForm send={signIn} after={onDone} submit="Sign in" signsIn narrow>
         <EmailField autoComplete="username" defaultValue={email} />
         <PasswordField label="Password" name="password" />
         {codeField}

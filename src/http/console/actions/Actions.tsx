@@ -58,42 +58,36 @@ export const useAction = <A, V = FormData | void>(
   })
 }
 
-interface Progress {
+/** An action that a form or a dialog sends. */
+export interface FormAction {
   readonly error: Error | null
   readonly isPending: boolean
-  readonly isSuccess: boolean
   readonly reset: () => void
-}
-
-/** An action that a button sends. */
-export interface ButtonAction extends Progress {
-  readonly mutate: (none: void) => void
-}
-
-/** An action that a form or a dialog sends. */
-export interface FormAction extends Progress {
   readonly mutate: (form: FormData, options?: { readonly onSuccess: () => unknown }) => void
 }
 
 /** For what can be undone. */
-export const ActionButton = ({
-  action,
-  children,
-  ...rest
-}: {
-  readonly action: ButtonAction
+export const ActionButton = <A,>({
+  send,
+  says,
+  after,
+  changes,
+  ...button
+}: Outcome<A> & {
+  readonly send: () => Promise<A>
   readonly children: ReactNode
   readonly look?: Look
   readonly disabled?: boolean
   readonly "aria-label"?: string
-}) => (
-  <>
-    <FormProblem error={action.error} />
-    <Button {...rest} busy={action.isPending} onClick={() => action.mutate()}>
-      {children}
-    </Button>
-  </>
-)
+}) => {
+  const action = useAction(send, { says, after, changes })
+  return (
+    <>
+      <FormProblem error={action.error} />
+      <Button {...button} busy={action.isPending} onClick={() => action.mutate()} />
+    </>
+  )
+}
 
 export interface Question {
   readonly action: FormAction
@@ -183,8 +177,8 @@ export const ConfirmAction = <A,>({
   )
 }
 
-export interface FormProps {
-  readonly action: FormAction
+export interface FormProps<A> extends Outcome<A> {
+  readonly send: (form: FormData) => Promise<A>
   /** The words of the button. */
   readonly submit: ReactNode
   readonly look?: Look
@@ -192,7 +186,9 @@ export interface FormProps {
   /** Who may send it, for a person who may not. It takes the place of the button. */
   readonly denied?: string | null
   /** What is shown once it is done. */
-  readonly saved?: ReactNode
+  readonly saved?: ReactNode | ((answer: A) => ReactNode)
+  /** In place of the form once it is done, such as a secret; the form stays for null. `again` shows the form. */
+  readonly instead?: (answer: A, again: () => void) => ReactNode
   /** Below the button. */
   readonly note?: ReactNode
   /** One row: fields and button beside each other. */
@@ -208,11 +204,15 @@ export interface FormProps {
   readonly children: ReactNode
 }
 
-export const ActionForm = ({
-  action,
+export const ActionForm = <A,>({
+  send,
+  says,
+  after,
+  changes,
   submit,
   denied = null,
   saved,
+  instead,
   note,
   inline = false,
   narrow = false,
@@ -222,9 +222,12 @@ export const ActionForm = ({
   className = inline ? "flex flex-wrap items-end gap-3" : "space-y-4",
   children,
   ...button
-}: FormProps) => {
+}: FormProps<A>) => {
+  const action = useAction(send, { says, after, changes })
   const [typed, setTyped] = useState<FormData | null>(null)
   const [round, setRound] = useState(0)
+  const inPlace = action.isSuccess ? (instead?.(action.data, action.reset) ?? null) : null
+  if (inPlace !== null) return inPlace
   const problem = typed === null && <FormProblem error={action.error} signsIn={signsIn} />
   const submitted = (form: FormData) => {
     if (question === undefined) return action.mutate(form, { onSuccess: () => clears && setRound(round + 1) })
@@ -236,7 +239,9 @@ export const ActionForm = ({
       <form key={round} onSubmit={onForm(submitted)} className={className}>
         {children}
         {!inline && problem}
-        {action.isSuccess && saved !== undefined && <p className="text-green">{saved}</p>}
+        {action.isSuccess && saved !== undefined && (
+          <p className="text-green">{typeof saved === "function" ? saved(action.data) : saved}</p>
+        )}
         {denied === null ? (
           <Button look="primary" {...button} type="submit" busy={action.isPending} className={narrow ? "w-full" : ""}>
             {submit}

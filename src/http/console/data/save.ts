@@ -1,4 +1,5 @@
 /** Saves a text or a file of the service on the person's machine. */
+import { request } from "./api.ts"
 
 export const save = (content: Blob | string, name: string, type = "text/csv;charset=utf-8"): void => {
   const link = document.createElement("a")
@@ -6,4 +7,11 @@ export const save = (content: Blob | string, name: string, type = "text/csv;char
   link.download = name
   link.click()
   URL.revokeObjectURL(link.href)
+}
+
+/** Saves what the service answers at an address in one of its forms. */
+export const saveAnswer = async (address: string, accept: string, name: string): Promise<Response> => {
+  const response = await request("GET", address, {}, { headers: { accept } })
+  save(await response.blob(), name)
+  return response
 }

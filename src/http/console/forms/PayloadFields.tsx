@@ -3,7 +3,7 @@
  * where `payloadIn` reads what was typed.
  */
 import { type ReactNode, useContext, useState } from "react"
-import { ActionForm, type FormProps, type Outcome, textIn, useAction } from "../actions/Actions.tsx"
+import { ActionForm, type FormProps, textIn } from "../actions/Actions.tsx"
 import { detailsOf, FormError } from "../parts/Field.tsx"
 import { Panel } from "../parts/Page.tsx"
 import { draftOf, payloadOf } from "./draft.ts"
@@ -42,20 +42,18 @@ export const PayloadFields = ({ form, words = {}, initial = {}, before, disabled
 /** The payload that a form with these fields says. */
 export const payloadIn = (form: FormData) => JSON.parse(textIn(form, name) || "{}")
 
+type Payload = ReturnType<typeof payloadIn>
+
 interface PayloadFormProps<A>
   extends Omit<FieldsProps, "disabled">,
-    Outcome<A>,
-    Omit<FormProps, "action" | "children" | "question" | "saved"> {
-  readonly send: (payload: ReturnType<typeof payloadIn>, form: FormData) => Promise<A>
+    Omit<FormProps<A>, "send" | "children" | "question"> {
+  readonly send: (payload: Payload, form: FormData) => Promise<A>
   /** Of the panel around it. */
   readonly title?: string
   /** Above and below the fields of the payload. */
   readonly first?: ReactNode
   readonly children?: ReactNode
-  readonly saved?: string | ((answer: A) => string)
-  /** In place of the form once it is done, such as a secret. `again` shows the form. */
-  readonly instead?: (answer: A, again: () => void) => ReactNode
-  readonly question?: (payload: ReturnType<typeof payloadIn>) => ReturnType<NonNullable<FormProps["question"]>>
+  readonly question?: (payload: Payload) => ReturnType<NonNullable<FormProps<A>["question"]>>
 }
 
 export const PayloadForm = <A,>({
@@ -64,26 +62,17 @@ export const PayloadForm = <A,>({
   initial = {},
   before,
   send,
-  says,
-  after,
-  changes,
   title,
   first,
   children,
-  saved,
-  instead,
   question,
   ...rest
 }: PayloadFormProps<A>) => {
-  const action = useAction((sent: FormData) => send(payloadIn(sent), sent), { says, after, changes })
-  const { data } = action
-  if (instead !== undefined && data !== undefined) return instead(data, action.reset)
   const content = (
     <ActionForm
       className="space-y-3"
       {...rest}
-      action={action}
-      saved={typeof saved === "function" ? data !== undefined && saved(data) : saved}
+      send={(sent) => send(payloadIn(sent), sent)}
       question={question && ((sent) => question(payloadIn(sent)))}
     >
       {first}

@@ -12,52 +12,54 @@ import { closeOverlay, type FrameKind } from "./openPalette.ts"
 
 const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/
 
-const Item = ({
-  value,
-  onSelect,
-  children
-}: {
+interface ItemProps {
   readonly value: string
   readonly onSelect: () => void
   readonly children: ReactNode
-}) => (
+}
+
+const Item = ({ onSelect, ...item }: ItemProps) => (
   <Command.Item
-    value={value}
+    {...item}
     onSelect={() => {
       closeOverlay()
       onSelect()
     }}
     className="flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-2 data-[selected=true]:bg-accent-soft"
-  >
-    {children}
-  </Command.Item>
+  />
 )
+
+/** An item that leads to an address of the console. */
+const Way = ({ to, ...item }: Omit<ItemProps, "onSelect"> & { readonly to: string }) => {
+  const go = useGo()
+  return <Item {...item} onSelect={() => go(to)} />
+}
 
 const groupLook =
   "px-2 py-1 [&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-small [&_[cmdk-group-heading]]:text-muted"
 
-const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
+const Runs = ({ text }: { readonly text: string }) => {
   const runs = useRead(["runs", "palette"], () => api.runs.list({ query: { limit: 8 } }))
   const runId = runForm.exec(text)?.[1]
   return (
     <Command.Group heading="Runs" className={groupLook}>
       {runId !== undefined && (
-        <Item value={runId} onSelect={() => go(`/runs/${runId}`)}>
+        <Way value={runId} to={`/runs/${runId}`}>
           <Search size={16} aria-hidden="true" /> Open <code className="font-mono text-small">{runId}</code>
-        </Item>
+        </Way>
       )}
       {(runs.data?.items ?? [])
         .filter(({ run_id }) => run_id !== runId)
         .map((run) => (
-          <Item
+          <Way
             key={run.run_id}
             value={`${run.run_id} ${run.capability ?? run.endpoint ?? ""}`}
-            onSelect={() => go(`/runs/${run.run_id}`)}
+            to={`/runs/${run.run_id}`}
           >
             <Status status={run.status} />
             <span className="truncate">{run.capability ?? `${run.provider} ${run.endpoint}`}</span>
             <code className="ml-auto truncate font-mono text-small text-muted max-sm:hidden">{run.run_id}</code>
-          </Item>
+          </Way>
         ))}
     </Command.Group>
   )
@@ -82,45 +84,33 @@ const searches: Readonly<Record<FrameKind, ReadonlyArray<readonly [name: string,
   ]
 }
 
-const Elsewhere = ({
-  frame,
-  text,
-  go
-}: {
-  readonly frame: FrameKind
-  readonly text: string
-  readonly go: (to: string) => void
-}) => {
+const Elsewhere = ({ frame, text }: { readonly frame: FrameKind; readonly text: string }) => {
   const q = encodeURIComponent(text.trim())
   if (q === "") return null
   return (
     <Command.Group heading={`Search for “${text.trim()}”`} className={groupLook}>
       {searches[frame].map(([name, address, words]) => (
-        <Item key={name} value={`${elsewhere}${name}`} onSelect={() => go(`${address}${q}`)}>
+        <Way key={name} value={`${elsewhere}${name}`} to={`${address}${q}`}>
           <Search size={16} aria-hidden="true" />
           {name}
           <span className="ml-auto text-small text-muted max-sm:hidden">{words}</span>
-        </Item>
+        </Way>
       ))}
     </Command.Group>
   )
 }
 
-const Capabilities = ({ go }: { readonly go: (to: string) => void }) => {
+const Capabilities = () => {
   const capabilities = useCapabilities().data ?? []
   if (capabilities.length === 0) return null
   return (
     <Command.Group heading="Run a capability" className={groupLook}>
       {capabilities.map(({ capability, title }) => (
-        <Item
-          key={capability}
-          value={`run ${capability} ${title}`}
-          onSelect={() => go(`/catalog/${encodeURIComponent(capability)}`)}
-        >
+        <Way key={capability} value={`run ${capability} ${title}`} to={`/catalog/${encodeURIComponent(capability)}`}>
           <Icon of={BookOpen} />
           <span className="truncate">{title}</span>
           <code className="ml-auto font-mono text-small text-muted max-sm:hidden">{capability}</code>
-        </Item>
+        </Way>
       ))}
     </Command.Group>
   )
@@ -147,7 +137,6 @@ const isListed = ({ place }: Page, frame: FrameKind) =>
 
 const Palette = ({ frame }: { readonly frame: FrameKind }) => {
   const [text, setText] = useState("")
-  const go = useGo()
   return (
     <Command filter={scoreOf} label="Go to a page, or search">
       <Command.Input
@@ -160,23 +149,23 @@ const Palette = ({ frame }: { readonly frame: FrameKind }) => {
       <Command.List className="max-h-[60dvh] overflow-y-auto py-1">
         {frame === "session" && (
           <>
-            <Capabilities go={go} />
-            <Runs text={text} go={go} />
+            <Capabilities />
+            <Runs text={text} />
           </>
         )}
         <Command.Group heading="Go to" className={groupLook}>
           {allPages()
             .filter((page) => isListed(page, frame))
             .map(({ path, title, icon, shortcut }) => (
-              <Item key={path} value={`page ${title}`} onSelect={() => go(path)}>
+              <Way key={path} value={`page ${title}`} to={path}>
                 <Icon of={icon} />
                 {title}
                 {shortcut !== undefined && <kbd className="ml-auto text-small text-muted">g {shortcut}</kbd>}
-              </Item>
+              </Way>
             ))}
         </Command.Group>
         {frame === "session" && <Keys />}
-        <Elsewhere frame={frame} text={text} go={go} />
+        <Elsewhere frame={frame} text={text} />
       </Command.List>
     </Command>
   )

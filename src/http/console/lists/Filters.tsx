@@ -2,8 +2,8 @@
 import { useEffect, useId, useState } from "react"
 import { onForm, SaveButton } from "../actions/Actions.tsx"
 import { useFilters } from "../data/address.ts"
-import { addressOf, request } from "../data/api.ts"
-import { save } from "../data/save.ts"
+import { addressOf } from "../data/api.ts"
+import { saveAnswer } from "../data/save.ts"
 import { present, utcDay } from "../data/time.ts"
 import { inputLook, type Options, optionsIn, Select } from "../parts/Field.tsx"
 import { Button } from "../parts/Page.tsx"
@@ -18,7 +18,7 @@ export const FilterSelect = ({
 }: {
   /** Of the filter in the address. */
   readonly name: string
-  /** For screen readers, in place of a visible label. */
+  /** For screen readers, unless `hideLabel` is false. */
   readonly label: string
   /** The words for no filter, the first of the options. */
   readonly any?: string
@@ -27,6 +27,7 @@ export const FilterSelect = ({
   readonly initial?: string
   /** Whether the address may have values that are not among the options. */
   readonly keeps?: boolean
+  readonly hideLabel?: boolean
   readonly className?: string
 }) => {
   const [{ [name]: chosen = initial }, change] = useFilters()
@@ -136,10 +137,8 @@ export const Export = ({
   readonly name: string
 }) => {
   const send = async () => {
-    const response = await request("GET", addressOf(path, { query }), {}, { headers: { accept: "text/csv" } })
-    save(await response.blob(), name)
-    const hasMore = response.headers.get("link") !== null
-    return hasMore ? "Saved the first 10,000 rows. Narrow the time for the rest." : undefined
+    const { headers } = await saveAnswer(addressOf(path, { query }), "text/csv", name)
+    return headers.get("link") === null ? undefined : "Saved the first 10,000 rows. Narrow the time for the rest."
   }
   return <SaveButton send={send}>Export CSV</SaveButton>
 }

@@ -9,7 +9,7 @@ import { Skeleton } from "../parts/Page.tsx"
 import { type Column, DataTable } from "../parts/Table.tsx"
 import { Money } from "../parts/Values.tsx"
 import { ControlLinks } from "./controls.tsx"
-import type { Quote } from "./useQuote.ts"
+import type { Quote, useQuote } from "./useQuote.ts"
 
 export interface OfferRow {
   readonly provider: string
@@ -96,16 +96,8 @@ const Blocked = ({ quote }: { readonly quote: Quote }) => (
   </div>
 )
 
-export const QuotePanel = ({
-  quote,
-  error,
-  isCurrent
-}: {
-  readonly quote: Quote | null
-  readonly error: unknown
-  readonly isCurrent: boolean
-}) => {
-  if (error !== null && error !== undefined) return <FormProblem error={error} />
+export const QuotePanel = ({ quote, error, isCurrent }: ReturnType<typeof useQuote>) => {
+  if (error !== null) return <FormProblem error={error} />
   if (quote === null) return <Skeleton lines={2} />
   return (
     <div className="space-y-3" aria-busy={!isCurrent}>

@@ -97,14 +97,14 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
 }
 
 const Activity = () => {
-  const [search, change] = useFilters()
+  const [search] = useFilters()
   const query = useMemo(() => queryOf(search), [search])
   return (
     <>
       <PageHead title="Activity" actions={<Export path="/v1/runs" query={query} name="runs.csv" />}>
         <Live />
       </PageHead>
-      <Filters search={search} change={change} />
+      <Filters />
       {(search["group"] ?? "") === "" ? <Runs query={query} /> : <Groups search={search} />}
     </>
   )

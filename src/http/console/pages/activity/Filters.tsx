@@ -2,7 +2,7 @@
 import { X } from "lucide-react"
 import { useEffect, useMemo } from "react"
 import { onForm, textIn } from "../../actions/Actions.tsx"
-import { type Search, useGo } from "../../data/address.ts"
+import { useFilters, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/lists.ts"
 import { FilterSelect, Period } from "../../lists/Filters.tsx"
 import { Button, TextLink } from "../../parts/Page.tsx"
@@ -44,15 +44,8 @@ const NotFound = ({ q }: { readonly q: string }) => {
   )
 }
 
-const SearchBox = ({
-  q,
-  providers,
-  change
-}: {
-  readonly q: string
-  readonly providers: ReadonlyArray<string>
-  readonly change: (changes: Search) => void
-}) => {
+const SearchBox = ({ providers }: { readonly providers: ReadonlyArray<string> }) => {
+  const [{ q = "" }, change] = useFilters()
   const go = useGo()
   const search = (form: FormData) => {
     const text = textIn(form, "q").trim()
@@ -83,24 +76,19 @@ const SearchBox = ({
   )
 }
 
-export const Filters = ({
-  search,
-  change
-}: {
-  readonly search: Search
-  readonly change: (changes: Search) => void
-}) => {
+export const Filters = () => {
+  const [search, change] = useFilters()
   const keys = useApiKeys().data ?? []
   const providers = useProviders().data
   const slugs = useMemo(() => (providers ?? []).map(({ provider }) => provider), [providers])
-  const value = (name: string) => search[name] ?? ""
+
   const chips = Object.entries(search).filter(
     ([name, text]) => text !== "" && (["capability", "endpoint"].includes(name) || name.startsWith("metadata."))
   )
   return (
     <div className="mb-4 space-y-3">
       <div className="flex flex-wrap items-start gap-2">
-        <SearchBox q={value("q")} providers={slugs} change={change} />
+        <SearchBox providers={slugs} />
         <FilterSelect
           name="status"
           label="Status"

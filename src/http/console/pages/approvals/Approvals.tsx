@@ -1,5 +1,5 @@
 /** Runs that wait for a member's yes, and the rules that make runs wait. An agent's words link here, with the run in the address. */
-import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
@@ -17,10 +17,12 @@ const changes = ["approval-rules"]
 
 const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
   const params = { approval_rule_id: id }
-  const turn = useAction(() => api.approvals.changeRule({ params, payload: { active: !active } }), { changes })
+
   return (
     <div className="flex flex-wrap items-start justify-end gap-2">
-      <ActionButton action={turn}>{active ? "Turn off" : "Turn on"}</ActionButton>
+      <ActionButton send={() => api.approvals.changeRule({ params, payload: { active: !active } })} changes={changes}>
+        {active ? "Turn off" : "Turn on"}
+      </ActionButton>
       <ConfirmAction
         send={() => api.approvals.removeRule({ params })}
         says={`${name} is removed.`}

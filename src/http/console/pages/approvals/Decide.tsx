@@ -1,5 +1,5 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
-import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 
 import { May, Panel } from "../../parts/Page.tsx"
@@ -11,7 +11,7 @@ const changes = ["approvals", "run", "runs"]
 
 export const Decide = ({ approval: { run_id, digest, hold, providers } }: { readonly approval: Approval }) => {
   const sent = { params: { run_id }, payload: { digest } }
-  const deny = useAction(() => api.approvals.deny(sent), { says: "The run is denied. Nothing was charged.", changes })
+
   return (
     <div className="flex flex-wrap items-start gap-2">
       <ConfirmAction
@@ -28,7 +28,13 @@ export const Decide = ({ approval: { run_id, digest, hold, providers } }: { read
           It starts at once, calls {providers.join(", then ")} and costs at most ${hold}.
         </p>
       </ConfirmAction>
-      <ActionButton action={deny}>Deny</ActionButton>
+      <ActionButton
+        send={() => api.approvals.deny(sent)}
+        says="The run is denied. Nothing was charged."
+        changes={changes}
+      >
+        Deny
+      </ActionButton>
     </div>
   )
 }

@@ -33,7 +33,7 @@ const Price = ({
     ) : !isAsked ? (
       <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
     ) : (
-      <QuotePanel quote={answer.quote} error={answer.error} isCurrent={answer.isCurrent} />
+      <QuotePanel {...answer} />
     )}
   </section>
 )

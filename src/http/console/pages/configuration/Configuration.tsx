@@ -3,7 +3,7 @@ import { useState } from "react"
 import { type AnswerOf, api, ApiError, queries } from "../../data/api.ts"
 import { changeTitle, fieldLines, replayLines } from "../../../client/ConfigurationText.ts"
 import { faultsIn, parsedYaml, yamlText } from "../../../client/YamlText.ts"
-import { ActionForm, ConfirmAction, SaveButton, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, ConfirmAction, SaveButton } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
 import { useDenied } from "../../data/session.ts"
 import { Checkbox } from "../../forms/Checkbox.tsx"
@@ -73,14 +73,11 @@ const Configuration = () => {
   const [text, setText] = useState("")
   const [shown, setShown] = useState<Shown | null>(null)
   const [created, setCreated] = useState<Created>([])
-  const preview = useAction(
-    (form: FormData) =>
-      inFile(text, async (configuration): Promise<Shown> => {
-        const payload = { configuration, prune: form.has("prune") }
-        return { payload, preview: await api.configuration.preview({ payload }) }
-      }),
-    { says: ({ preview: { changes } }) => `${changes.length} changes.`, after: setShown }
-  )
+  const preview = (form: FormData) =>
+    inFile(text, async (configuration): Promise<Shown> => {
+      const payload = { configuration, prune: form.has("prune") }
+      return { payload, preview: await api.configuration.preview({ payload }) }
+    })
   const edited = (changed: string) => {
     setText(changed)
     setShown(null)
@@ -108,7 +105,13 @@ const Configuration = () => {
         />
       ))}
       <Panel title="File">
-        <ActionForm action={preview} submit="Show the changes" denied={denied}>
+        <ActionForm
+          send={preview}
+          says={({ preview: { changes } }) => `${changes.length} changes.`}
+          after={setShown}
+          submit="Show the changes"
+          denied={denied}
+        >
           <input
             type="file"
             aria-label="Choose a file"

@@ -2,8 +2,8 @@
 import { useState } from "react"
 import { useAction } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
-import { useMay } from "../../data/session.ts"
-import { Button, Denied, Failed, Skeleton } from "../../parts/Page.tsx"
+
+import { Allowed, Button, Failed, Skeleton } from "../../parts/Page.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { erasable, type Known, knownOf, runsInWords } from "./useHistory.ts"
@@ -17,15 +17,7 @@ const Name = ({ subject }: { readonly subject: Subject }) => (
   </strong>
 )
 
-const Question = ({
-  subject,
-  ended,
-  open
-}: {
-  readonly subject: Subject
-  readonly ended: number
-  readonly open: number
-}) =>
+const Question = ({ subject, ended, open }: ReturnType<typeof erasable> & { readonly subject: Subject }) =>
   ended === 0 ? (
     <p>
       No run that has ended names <Name subject={subject} />.
@@ -71,8 +63,6 @@ const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
 export const Erase = ({ subject }: { readonly subject: Subject }) => {
   const [asks, setAsks] = useState(false)
   const { fresh, erase, counted } = useErasure(subject, asks)
-  const may = useMay("history.erase")
-  if (!may) return <Denied operation="history.erase" />
   const done = erase.data
   const ended = counted?.ended ?? 0
   const title =
@@ -85,7 +75,7 @@ export const Erase = ({ subject }: { readonly subject: Subject }) => {
     for (const key of ["history", "run", "runs"]) void queries.invalidateQueries({ queryKey: [key] })
   }
   return (
-    <>
+    <Allowed operation="history.erase">
       <Button look="danger" onClick={() => setAsks(true)}>
         Erase this subject
       </Button>
@@ -111,6 +101,6 @@ export const Erase = ({ subject }: { readonly subject: Subject }) => {
           )}
         </div>
       </Dialog>
-    </>
+    </Allowed>
   )
 }

@@ -23,17 +23,9 @@ import {
 } from "./useHistory.ts"
 
 /** The box for one subject. A text of several lines that is pasted into it becomes a list of subjects. */
-const SearchBox = ({
-  q,
-  kind,
-  onSearch,
-  onMany
-}: {
-  readonly q: string
-  readonly kind: string
-  readonly onSearch: (q: string, kind: string) => void
-  readonly onMany: (text: string) => void
-}) => {
+const SearchBox = ({ onMany }: { readonly onMany: (text: string) => void }) => {
+  const [{ q = "", kind = "" }, change] = useFilters()
+  const search = (form: FormData) => change({ q: textIn(form, "q").trim(), kind: textIn(form, "kind") }, { push: true })
   const pasted = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData("text")
     if (linesOf(text).length < 2) return
@@ -42,12 +34,7 @@ const SearchBox = ({
   }
   return (
     // The key fills the fields anew when the address changes, such as with the back button.
-    <form
-      key={`${kind} ${q}`}
-      role="search"
-      onSubmit={onForm((form) => onSearch(textIn(form, "q").trim(), textIn(form, "kind")))}
-      className="flex flex-wrap items-end gap-2"
-    >
+    <form key={`${kind} ${q}`} role="search" onSubmit={onForm(search)} className="flex flex-wrap items-end gap-2">
       <Field
         label="E-mail address, domain, profile, URL, handle, phone number or phrase"
         name="q"
@@ -97,7 +84,7 @@ const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }
           ) : (
             <>
               <Verdict history={history} />
-              <TimeLine history={history} limit={limit} showMore={limit < runsMax ? () => setLimit(runsMax) : null} />
+              <TimeLine history={history} showMore={limit < runsMax ? () => setLimit(runsMax) : null} />
             </>
           )}
         </div>
@@ -126,12 +113,7 @@ const History = () => {
       </PageHead>
       {list === "" ? (
         <div className="space-y-6">
-          <SearchBox
-            q={q}
-            kind={kind}
-            onSearch={(text, chosen) => change({ q: text, kind: chosen }, { push: true })}
-            onMany={showList}
-          />
+          <SearchBox onMany={showList} />
           {q !== "" && <Subject key={`${kind} ${q}`} q={q} kind={kindOf(kind)} />}
           {q === "" && (
             <p className="text-muted">

@@ -72,13 +72,12 @@ const Entry = ({ item, role }: { readonly item: Item; readonly role: Role }) => 
   )
 }
 
+/** `showMore` is null if no more can be shown. */
 export const TimeLine = ({
   history,
-  limit,
   showMore
 }: {
   readonly history: Known
-  readonly limit: number
   readonly showMore: (() => void) | null
 }) => {
   const roles = rolesOf(history)
@@ -93,7 +92,7 @@ export const TimeLine = ({
         <div className="flex flex-wrap items-center gap-3 text-muted">
           <p>
             The newest {history.items.length} of {history.count.toLocaleString("en")} runs.
-            {limit >= runsMax && " Name the subject more exactly, or narrow the time in Activity, to see older ones."}
+            {showMore === null && " Name the subject more exactly, or narrow the time in Activity, to see older ones."}
           </p>
           {showMore !== null && <Button onClick={showMore}>Show {runsMax}</Button>}
         </div>

@@ -2,15 +2,15 @@
 import { Circle, CircleCheck } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { firstRun } from "../../../client/Shell.ts"
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
 import { useApiKeys } from "../../data/lists.ts"
 import { microsOf } from "../../data/money.ts"
 import { allPages } from "../../data/page.ts"
-import { useMay, useService } from "../../data/session.ts"
+import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
 import { Field } from "../../parts/Field.tsx"
-import { Button, Denied, Panel, TextLink } from "../../parts/Page.tsx"
+import { Allowed, Button, Panel, TextLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { runCommand } from "../../running/request.ts"
 import { useLatest } from "./Latest.tsx"
@@ -27,38 +27,39 @@ const CreateKey = ({
   /** Whether the key is on the page, which must stay until somebody has stored it. */
   readonly onShown: (isShown: boolean) => void
 }) => {
-  const may = useMay("keys.create")
-  const create = useAction(
-    (form: FormData) => api.keys.create({ payload: { name: textIn(form, "name"), environment } }),
-    { after: () => onShown(true) }
-  )
-  if (!may) return <Denied operation="keys.create" />
-  if (create.data !== undefined)
-    return (
-      <>
-        <p>This is the key. It is shown only now: store it where secrets belong.</p>
-        <CodeBlock label="the API key" text={create.data.api_key} />
-        <Button
-          onClick={() => {
-            onShown(false)
-            void queries.invalidateQueries({ queryKey: ["keys"] })
-          }}
-        >
-          I have stored the key
-        </Button>
-      </>
-    )
   return (
-    <ActionForm action={create} submit="Create the key" look={primary ? "primary" : "plain"} inline>
-      <Field
-        label="Name of the key"
-        name="name"
-        required
-        maxLength={200}
-        defaultValue="first key"
-        className="w-full max-w-60"
-      />
-    </ActionForm>
+    <Allowed operation="keys.create">
+      <ActionForm
+        send={(form) => api.keys.create({ payload: { name: textIn(form, "name"), environment } })}
+        after={() => onShown(true)}
+        submit="Create the key"
+        look={primary ? "primary" : "plain"}
+        inline
+        instead={({ api_key }) => (
+          <>
+            <p>This is the key. It is shown only now: store it where secrets belong.</p>
+            <CodeBlock label="the API key" text={api_key} />
+            <Button
+              onClick={() => {
+                onShown(false)
+                void queries.invalidateQueries({ queryKey: ["keys"] })
+              }}
+            >
+              I have stored the key
+            </Button>
+          </>
+        )}
+      >
+        <Field
+          label="Name of the key"
+          name="name"
+          required
+          maxLength={200}
+          defaultValue="first key"
+          className="w-full max-w-60"
+        />
+      </ActionForm>
+    </Allowed>
   )
 }
 
@@ -137,7 +138,7 @@ export const FirstSteps = () => {
           <CreateKey environment={service.environment} primary={!hasKey} onShown={setShowsKey} />
         </Step>
         <Step done={hasMoney} title="Top up the wallet">
-          <TopUp environment={service.environment} primary={hasKey} />
+          <TopUp primary={hasKey} />
         </Step>
         <Step done={hasRun} title="Run a capability">
           <p className="text-muted">

@@ -1,7 +1,9 @@
 /** Allowances, as a list and on the page of their key: what each has spent, holds and has left, who gave it, and revoking it. */
 import { scopeWords } from "../../../client/Words.ts"
 import { ConfirmAction } from "../../actions/Actions.tsx"
+import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { useKeyNames } from "../../data/lists.ts"
 import { amountOf, exactDollars, microsOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { Meter } from "../../lists/Facts.tsx"
@@ -10,7 +12,7 @@ import { columnsOf, NounFacts } from "../../lists/nouns.tsx"
 import { LoadedPanel, NewLink, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { KeyLink, KeyName } from "./KeyState.tsx"
-import { type Allowance, useAllowance, useAllowances } from "./keys.ts"
+import { type Allowance, type ApiKey, useAllowance, useAllowances, useMayEnd } from "./keys.ts"
 
 export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) => (
   <div className="space-y-1">
@@ -31,13 +33,9 @@ const columnsFor = (names: ReadonlyMap<string, string>, may: boolean) =>
     actions: may && ((allowance) => allowance.status === "active" && <RevokeAllowance allowance={allowance} />)
   })
 
-export const Allowances = ({
-  names,
-  showsEnded
-}: {
-  readonly names: ReadonlyMap<string, string>
-  readonly showsEnded: boolean
-}) => {
+export const Allowances = () => {
+  const names = useKeyNames(true)
+  const showsEnded = useFilters()[0]["show"] === "all"
   const may = useMay("allowances.create")
   const paged = useAllowances()
   const items = paged.items?.filter(({ status }) => showsEnded || status === "active") ?? null
@@ -107,29 +105,25 @@ export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }
 )
 
 /** The money of an allowance, on the page of its key. */
-export const AllowancePanel = ({
-  allowance_id,
-  may
-}: {
-  readonly allowance_id: string
-  /** Whether the person may revoke allowances. */
-  readonly may: boolean
-}) => (
-  <LoadedPanel title="Allowance" query={useAllowance(allowance_id)} skeleton={<Skeleton lines={4} />}>
-    {(allowance) => (
-      <div className="space-y-4">
-        <Spent {...allowance} />
-        <NounFacts
-          noun="Allowance"
-          one={allowance}
-          only={["held", "available", "parent_id"]}
-          cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
-        />
-        <p className="text-muted">
-          An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
-        </p>
-        {may && allowance.status === "active" && <RevokeAllowance allowance={allowance} />}
-      </div>
-    )}
-  </LoadedPanel>
-)
+export const AllowancePanel = ({ apiKey }: { readonly apiKey: ApiKey }) => {
+  const may = useMayEnd(apiKey)
+  return (
+    <LoadedPanel title="Allowance" query={useAllowance(apiKey.id)} skeleton={<Skeleton lines={4} />}>
+      {(allowance) => (
+        <div className="space-y-4">
+          <Spent {...allowance} />
+          <NounFacts
+            noun="Allowance"
+            one={allowance}
+            only={["held", "available", "parent_id"]}
+            cells={{ parent_id: ({ parent_id: id }) => (id === null ? "a person" : <KeyLink id={id} />) }}
+          />
+          <p className="text-muted">
+            An allowance can't be changed or rotated. To give another amount or scope, revoke it and give a new one.
+          </p>
+          {may && allowance.status === "active" && <RevokeAllowance allowance={allowance} />}
+        </div>
+      )}
+    </LoadedPanel>
+  )
+}

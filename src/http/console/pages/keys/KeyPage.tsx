@@ -4,7 +4,7 @@ import { useState } from "react"
 import { scopeWords } from "../../../client/Words.ts"
 import { useGo, useParam } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
-import { useMay, useSession } from "../../data/session.ts"
+import { useMay } from "../../data/session.ts"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -13,7 +13,7 @@ import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { AllowancePanel } from "./Allowances.tsx"
 import { EndKey, type NewKey } from "./EndKey.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyLink, KeyState } from "./KeyState.tsx"
-import { type ApiKey, firstRules, useKey, useRuleWords } from "./keys.ts"
+import { type ApiKey, firstRules, useKey, useMayEnd, useRuleWords } from "./keys.ts"
 
 const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   <Panel title="The key">
@@ -53,7 +53,7 @@ const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => (
 
 const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const may = useMay("keys.change")
-  const isOwn = useSession()?.user.id === apiKey.created_by
+  const mayEnd = useMayEnd(apiKey)
   const go = useGo()
   // It is shown only once, so it stays here when the key that it replaces is read again and has ended.
   const [newKey, setMade] = useState<NewKey | null>(null)
@@ -77,7 +77,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
       <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
         <KeyFacts apiKey={apiKey} />
         {apiKey.allowance ? (
-          <AllowancePanel allowance_id={apiKey.id} may={may || isOwn} />
+          <AllowancePanel apiKey={apiKey} />
         ) : (
           <Panel title="Budget">
             <BudgetBar budget={apiKey.budget} />
@@ -87,7 +87,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
       </div>
       {isUsable(apiKey) &&
         !apiKey.allowance &&
-        (may || isOwn ? (
+        (mayEnd ? (
           <>
             {may && isChangeable(apiKey) && <Rules apiKey={apiKey} />}
             <EndKey apiKey={apiKey} onMade={setMade} rotates={may} />

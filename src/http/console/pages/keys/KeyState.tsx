@@ -55,15 +55,7 @@ export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?
   </TextLink>
 )
 
-export const KeyName = ({
-  id,
-  name,
-  display
-}: {
-  readonly id: string
-  readonly name: string
-  readonly display: string
-}) => (
+export const KeyName = ({ id, name, display }: Pick<ApiKey, "id" | "name" | "display">) => (
   <>
     <RowLink to={`/settings/keys/${id}`} className="break-words">
       {name}

@@ -23,7 +23,7 @@ const Keys = () => {
   const shown = search["show"] === "all" ? "all" : ""
   const paged = usePaged(["keys", "paged"], (from) => api.keys.list({ query: from }), { pageSize: 100 })
   const items = paged.items?.filter((key) => !key.allowance && (shown === "all" || isUsable(key))) ?? null
-  const names = new Map((paged.items ?? []).map(({ id, name }) => [id, name] as const))
+
   return (
     <>
       <PageHead
@@ -59,7 +59,7 @@ const Keys = () => {
           </>
         }
       />
-      <Allowances names={names} showsEnded={shown === "all"} />
+      <Allowances />
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** API keys, allowances, and the words of their rules. An empty field means that there is no such rule. */
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useCapabilities } from "../../data/lists.ts"
+import { useMay, useSession } from "../../data/session.ts"
 import type { Wording } from "../../forms/Inputs.tsx"
 import { usePaged } from "../../lists/PagedList.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
@@ -9,6 +10,12 @@ export type ApiKey = AnswerOf<"keys", "get">
 type Named = readonly [value: string, words: string]
 
 export const useKey = (key_id: string) => useRead(["keys", "one", key_id], () => api.keys.get({ params: { key_id } }))
+
+/** Whether the person may end a key: its creator may, too. */
+export const useMayEnd = ({ created_by }: ApiKey): boolean => {
+  const session = useSession()
+  return useMay("keys.change") || session?.user.id === created_by
+}
 
 /** The names of capabilities and providers. Null until both lists are there. */
 export const useScopeNames = () => {

@@ -1,6 +1,6 @@
 /** Invites people, and lists invitations that nobody has accepted yet. */
 import { type AnswerOf, api } from "../../data/api.ts"
-import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useMay, useService, useSession } from "../../data/session.ts"
 import { Denied, Panel } from "../../parts/Page.tsx"
 import { Secret } from "../../forms/Secret.tsx"
@@ -13,34 +13,31 @@ import { roleOf, roleWords } from "./MemberActions.tsx"
 
 type Invitation = AnswerOf<"invitations", "list">["items"][number]
 
+const sentTo = (email: string) => `The invitation is on its way to ${email}.`
+
 const Invite = () => {
   const mayInviteOwners = useSession()?.role === "owner"
   const sendsMail = useService().data?.sends_mail ?? true
-  const invite = useAction(
-    (form: FormData) =>
-      api.invitations.create({ payload: { email: textIn(form, "email").trim(), role: roleOf(textIn(form, "role")) } }),
-    {
-      says: ({ email, link }) =>
-        link === undefined ? `The invitation is on its way to ${email}.` : `The invitation of ${email} is ready.`,
-      changes: ["invitations"]
-    }
-  )
-  const link = invite.data?.link
-  if (invite.data !== undefined && link !== undefined)
-    return (
-      <Secret
-        title={`Send this link to ${invite.data.email}, and to nobody else. It is shown only now.`}
-        label="the link of the invitation"
-        text={link}
-        done="I have sent the link"
-        onStored={() => invite.reset()}
-      />
-    )
   return (
     <ActionForm
-      action={invite}
+      send={(form) =>
+        api.invitations.create({ payload: { email: textIn(form, "email").trim(), role: roleOf(textIn(form, "role")) } })
+      }
+      says={({ email, link }) => (link === undefined ? sentTo(email) : `The invitation of ${email} is ready.`)}
+      changes={["invitations"]}
       submit={sendsMail ? "Mail an invitation" : "Make a link to send"}
-      saved={`The invitation is on its way to ${invite.data?.email}.`}
+      saved={({ email }) => sentTo(email)}
+      instead={({ email, link }, again) =>
+        link !== undefined && (
+          <Secret
+            title={`Send this link to ${email}, and to nobody else. It is shown only now.`}
+            label="the link of the invitation"
+            text={link}
+            done="I have sent the link"
+            onStored={again}
+          />
+        )
+      }
       note={<p className="text-small text-muted">The link works once, for seven days, and only for this address.</p>}
       className="space-y-3"
     >

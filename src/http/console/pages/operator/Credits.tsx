@@ -1,5 +1,5 @@
 /** What the operator's accounts at providers have left, and when they run out. */
-import { ActionButton, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, textIn } from "../../actions/Actions.tsx"
 import { api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
@@ -25,10 +25,7 @@ const Credits = () => {
   const credits = useRead(["operator", "credits"], () => api.operatorCredits.list({}), {
     refetchInterval: refreshMillis
   })
-  const refresh = useAction(() => api.operatorCredits.refresh({ payload: {} }), {
-    says: "The accounts are read within seconds.",
-    after: operatorChanged
-  })
+
   return (
     <Page
       title="Provider credits"
@@ -36,7 +33,15 @@ const Credits = () => {
     >
       <LoadedPanel
         title="Accounts"
-        actions={<ActionButton action={refresh}>Read all now</ActionButton>}
+        actions={
+          <ActionButton
+            send={() => api.operatorCredits.refresh({ payload: {} })}
+            says="The accounts are read within seconds."
+            after={operatorChanged}
+          >
+            Read all now
+          </ActionButton>
+        }
         query={credits}
       >
         {({ items }) => (

@@ -1,6 +1,7 @@
 /** Invitations to sign up: a link for one address, shown once. */
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
-import { api, useRead } from "../../data/api.ts"
+import { useState } from "react"
+import { ActionForm, textIn } from "../../actions/Actions.tsx"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -11,26 +12,31 @@ import { SmallTable } from "./parts.tsx"
 
 const Invite = () => {
   const isClosed = useService().data?.sign_up === "closed"
-  const invite = useAction(
-    (form: FormData) => api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } }),
-    { after: operatorChanged }
-  )
+  const [invited, setInvited] = useState<AnswerOf<"operatorInvitations", "create"> | null>(null)
   return (
     <Panel title="Invite somebody">
       {isClosed && (
         <p className="mb-3 text-amber">Sign-up is closed. Links work after RUNGATE_SIGN_UP is set to invite or open.</p>
       )}
-      <ActionForm action={invite} submit="Make a sign-up link" inline>
+      <ActionForm
+        send={(form) => api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } })}
+        after={(answer) => {
+          setInvited(answer)
+          operatorChanged()
+        }}
+        submit="Make a sign-up link"
+        inline
+      >
         <EmailField className="w-full max-w-sm" />
       </ActionForm>
       <div className="mt-3 space-y-2">
-        {invite.data !== undefined && (
+        {invited !== null && (
           <>
             <p>
-              Send this link only to {invite.data.email}. It is shown once, works once, and ends{" "}
-              <Time at={invite.data.expires_at} />.
+              Send this link only to {invited.email}. It is shown once, works once, and ends{" "}
+              <Time at={invited.expires_at} />.
             </p>
-            <CodeBlock text={invite.data.link} label="the sign-up link" />
+            <CodeBlock text={invited.link} label="the sign-up link" />
           </>
         )}
       </div>

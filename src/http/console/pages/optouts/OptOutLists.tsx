@@ -1,7 +1,7 @@
 /** The page of an opt-out list, of the organization or of the service: add values, import and export a CSV, remove an entry. */
 import { addedSentence } from "../../../client/Words.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
-import { ActionForm, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -46,36 +46,32 @@ const textOf = (sent: FormData): Promise<string> => {
   return file instanceof File ? file.text() : Promise.resolve("")
 }
 
-const Exchange = ({ group, name, path }: ListProps) => {
-  const load = useAction(async (sent: FormData) => api[group].import({ payload: await textOf(sent) }), {
-    says: addedSentence,
-    changes: [name]
-  })
-  return (
-    <Panel title="Import and export">
-      <ActionForm
-        action={load}
-        submit="Import the file"
-        saved={load.data !== undefined && addedSentence(load.data)}
-        className="space-y-3"
-      >
-        <label className="block">
-          A CSV with a column of values, or an export of another system
-          <input type="file" name="file" accept=".csv,text/csv" required className="mt-1 block" />
-        </label>
-      </ActionForm>
+const Exchange = ({ group, name, path }: ListProps) => (
+  <Panel title="Import and export">
+    <ActionForm
+      send={async (sent) => api[group].import({ payload: await textOf(sent) })}
+      says={addedSentence}
+      changes={[name]}
+      submit="Import the file"
+      saved={addedSentence}
+      className="space-y-3"
+    >
+      <label className="block">
+        A CSV with a column of values, or an export of another system
+        <input type="file" name="file" accept=".csv,text/csv" required className="mt-1 block" />
+      </label>
+    </ActionForm>
 
-      <p className="mt-3">
-        <a href={path} download="opt-outs.csv">
-          Export the list
-        </a>{" "}
-        <span className="text-muted">
-          The file has digests of addresses. Anybody who has it can check whether an address is in it.
-        </span>
-      </p>
-    </Panel>
-  )
-}
+    <p className="mt-3">
+      <a href={path} download="opt-outs.csv">
+        Export the list
+      </a>{" "}
+      <span className="text-muted">
+        The file has digests of addresses. Anybody who has it can check whether an address is in it.
+      </span>
+    </p>
+  </Panel>
+)
 
 const Remove = ({ group, name, entry: { id, hint } }: Omit<ListProps, "path"> & { readonly entry: Entry }) => (
   <ConfirmAction

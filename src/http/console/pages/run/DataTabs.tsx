@@ -8,7 +8,7 @@ import { Id, Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
 import { Result } from "./Result.tsx"
 import { Json } from "./Tabs.tsx"
-import type { Details, Run, useDetails } from "./useRun.ts"
+import { type Details, type OfRun, type Run, useDetails } from "./useRun.ts"
 
 const Named = ({ title, value }: { readonly title: string; readonly value: unknown }) =>
   value === undefined || value === null ? null : (
@@ -18,7 +18,7 @@ const Named = ({ title, value }: { readonly title: string; readonly value: unkno
     </section>
   )
 
-const Asked = ({ run, details }: { readonly run: Run; readonly details: Details }) => {
+const Asked = ({ run, details }: OfRun & { readonly details: Details }) => {
   const { request, erased_at } = details
   if (!isRunBody(request))
     return (
@@ -51,11 +51,11 @@ const Asked = ({ run, details }: { readonly run: Run; readonly details: Details 
   )
 }
 
-export const InputTab = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => (
-  <Loaded query={query}>{(details) => <Asked run={run} details={details} />}</Loaded>
+export const InputTab = ({ run }: OfRun) => (
+  <Loaded query={useDetails(run)}>{(details) => <Asked run={run} details={details} />}</Loaded>
 )
 
-export const ResultTab = ({ run }: { readonly run: Run }) =>
+export const ResultTab = ({ run }: OfRun) =>
   run.result === undefined ? (
     <p className="text-muted">{run.done ? "This run has no result." : "The result comes when the run ends."}</p>
   ) : (
@@ -66,7 +66,7 @@ export const ResultTab = ({ run }: { readonly run: Run }) =>
 const payloadOf = ({ kind, result }: Run): unknown =>
   isRecord(result) ? result[kind === "endpoint" ? "data" : "raw"] : undefined
 
-export const RawTab = ({ run }: { readonly run: Run }) => {
+export const RawTab = ({ run }: OfRun) => {
   const payload = payloadOf(run)
   return (
     <div className="space-y-4">
@@ -106,8 +106,8 @@ const columns: ReadonlyArray<Column<Entry>> = [
   { title: "Id", cell: ({ id }) => <Id id={id} what="the entry's id" />, wide: true }
 ]
 
-export const LedgerTab = ({ query }: { readonly query: ReturnType<typeof useDetails> }) => (
-  <Loaded query={query}>
+export const LedgerTab = ({ run }: OfRun) => (
+  <Loaded query={useDetails(run)}>
     {({ ledger }) => (
       <DataTable
         label="Ledger entries of the run"

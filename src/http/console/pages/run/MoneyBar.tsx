@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react"
 import { isLess, microsOf, shareOf } from "../../data/money.ts"
 import { Panel, TextLink } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
-import type { Details, Run } from "./useRun.ts"
+import { type Details, type OfRun, type Run, useDetails } from "./useRun.ts"
 
 const looks = {
   quoted: "border border-dashed border-line-strong",
@@ -68,14 +68,9 @@ const note = ({ held, charged, done, quoted }: Amounts): string | null => {
   return microsOf(charged ?? "0") === 0n ? "Nothing was charged. The whole hold was released." : null
 }
 
-export const MoneyBar = ({
-  run,
-  details
-}: {
-  readonly run: Run
-  /** Undefined while they load, and if they can't be read. */
-  readonly details: Details | undefined
-}) => {
+export const MoneyBar = ({ run }: OfRun) => {
+  // Undefined while they load, and if they can't be read.
+  const details = useDetails(run).data
   const amounts = amountsOf(run, details)
   const { quoted, held, charged, released, done } = amounts
   const refund = details?.ledger.find(({ type }) => type === "refund")

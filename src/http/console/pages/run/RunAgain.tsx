@@ -32,7 +32,8 @@ interface QuestionProps {
 
 const Question = ({ body, run_id, onClose }: QuestionProps) => {
   const go = useGo()
-  const { quote, error, isCurrent } = useQuote(body)
+  const answer = useQuote(body)
+  const { quote, isCurrent } = answer
   const start = useStart((next) => {
     onClose()
     go(`/runs/${next}`)
@@ -43,7 +44,7 @@ const Question = ({ body, run_id, onClose }: QuestionProps) => {
         This makes a new run of <strong>{nameOf(body)}</strong> with the same request. If the run sends or changes
         something, that happens once more.
       </p>
-      <QuotePanel quote={quote} error={error} isCurrent={isCurrent} />
+      <QuotePanel {...answer} />
       <FormProblem error={start.error} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onClose}>Don't run</Button>

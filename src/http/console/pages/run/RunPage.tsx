@@ -1,6 +1,6 @@
 /** One run: what it cost, which providers were called and why, and its result. */
 import { type ReactNode, useEffect, useRef } from "react"
-import { ActionButton, useAction } from "../../actions/Actions.tsx"
+import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
@@ -20,7 +20,7 @@ import { Trouble } from "./Result.tsx"
 import { RunAgain } from "./RunAgain.tsx"
 import { Tabs } from "./Tabs.tsx"
 import { Why } from "./Why.tsx"
-import { type Details, type Run, useDetails, useRun } from "./useRun.ts"
+import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
 import { Warranty } from "./warranty/Warranty.tsx"
 
 const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
@@ -43,13 +43,13 @@ const useTab = () => {
   return { open: names.find((name) => name.toLowerCase() === tab) ?? first, onOpen, box }
 }
 
-const RunTabs = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => {
+const RunTabs = ({ run }: OfRun) => {
   const { open, onOpen, box } = useTab()
   const contents: Readonly<Record<Name, ReactNode>> = {
-    Input: <InputTab run={run} query={query} />,
+    Input: <InputTab run={run} />,
     Result: <ResultTab run={run} />,
     Raw: <RawTab run={run} />,
-    Ledger: <LedgerTab query={query} />,
+    Ledger: <LedgerTab run={run} />,
     Events: <EventsTab run_id={run.run_id} />,
     Receipt: <ReceiptTab run={run} />
   }
@@ -82,13 +82,14 @@ const commandsFor = (run_id: string, details: Details | undefined, address: stri
   return [...commandsOf(request, { address, cap }), ...reading]
 }
 
-const Actions = ({ run, details }: { readonly run: Run; readonly details: Details | undefined }) => {
+const Actions = ({ run }: OfRun) => {
+  const details = useDetails(run).data
   const may = useMay("runs.run")
-  const cancel = useAction(() => api.runs.cancel({ params: { run_id: run.run_id } }), { changes: ["run"] })
+
   return (
     <>
       {run.stoppable && may && (
-        <ActionButton action={cancel} look="danger">
+        <ActionButton send={() => api.runs.cancel({ params: { run_id: run.run_id } })} changes={["run"]} look="danger">
           Cancel the run
         </ActionButton>
       )}
@@ -99,13 +100,12 @@ const Actions = ({ run, details }: { readonly run: Run; readonly details: Detail
   )
 }
 
-const Shown = ({ run }: { readonly run: Run }) => {
-  const query = useDetails(run.run_id, run.status)
-  const details = query.data
+const Shown = ({ run }: OfRun) => {
+  const warranty = useDetails(run).data?.warranty ?? null
   return (
     <Page
       title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
-      actions={<Actions run={run} details={details} />}
+      actions={<Actions run={run} />}
       lead={
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <Status status={run.status} large />
@@ -117,13 +117,11 @@ const Shown = ({ run }: { readonly run: Run }) => {
     >
       {run.approval !== undefined && <Waits run={run} />}
       <Trouble run={run} />
-      <MoneyBar run={run} details={details} />
+      <MoneyBar run={run} />
       <Attempts run={run} />
-      <Why run={run} query={query} />
-      {details !== undefined && details.warranty !== null && (
-        <Warranty run_id={run.run_id} warranty={details.warranty} />
-      )}
-      <RunTabs key={run.run_id} run={run} query={query} />
+      <Why run={run} />
+      {warranty !== null && <Warranty run_id={run.run_id} warranty={warranty} />}
+      <RunTabs key={run.run_id} run={run} />
     </Page>
   )
 }

@@ -2,7 +2,7 @@
 import { Failed, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { OfferTable } from "../../running/QuotePanel.tsx"
-import type { Run, useDetails } from "./useRun.ts"
+import { type Details, type OfRun, useDetails } from "./useRun.ts"
 
 const routings: Readonly<Record<string, string>> = {
   auto: "",
@@ -10,7 +10,7 @@ const routings: Readonly<Record<string, string>> = {
   no_fallback: "The request allows one provider only."
 }
 
-type Accept = NonNullable<NonNullable<NonNullable<ReturnType<typeof useDetails>["data"]>["decision"]>["accept"]>
+type Accept = NonNullable<NonNullable<Details["decision"]>["accept"]>
 
 const acceptedWords = ({ fields, phone_type, max_age_days, agree }: Accept): string =>
   [
@@ -20,7 +20,8 @@ const acceptedWords = ({ fields, phone_type, max_age_days, agree }: Accept): str
     ...(agree === undefined ? [] : [`given alike by ${agree} providers, which are both charged`])
   ].join(", ")
 
-export const Why = ({ run, query }: { readonly run: Run; readonly query: ReturnType<typeof useDetails> }) => {
+export const Why = ({ run }: OfRun) => {
+  const query = useDetails(run)
   const { data, error } = query
   const decision = data?.decision ?? null
   return (

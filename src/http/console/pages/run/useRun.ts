@@ -6,6 +6,10 @@ import { useStore } from "../../data/store.ts"
 import { announce, statusWord } from "../../parts/Values.tsx"
 
 export type Run = AnswerOf<"runs", "get">
+/** What each part of a run's page gets. */
+export interface OfRun {
+  readonly run: Run
+}
 
 /** Without events, an unfinished run is read again after so long. */
 const pollMillis = 2_000
@@ -40,9 +44,9 @@ export type Details = AnswerOf<"runs", "details">
 
 const bookedMillis = 1_000
 
-/** `state` is the run's status: details of the status before would show its old hold and entries. */
-export const useDetails = (run_id: string, state: string) =>
-  useRead(["run", run_id, "details", state], () => api.runs.details({ params: { run_id } }), {
+/** Details of the status before would show its old hold and entries. */
+export const useDetails = ({ run_id, status }: Run) =>
+  useRead(["run", run_id, "details", status], () => api.runs.details({ params: { run_id } }), {
     // A worker books a refund a moment after it was decided.
     refetchInterval: ({ state: { data } }) =>
       data?.warranty?.dispute?.state === "refunded" && !data.ledger.some(({ type }) => type === "refund")

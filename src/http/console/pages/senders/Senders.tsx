@@ -1,5 +1,5 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
-import { ActionButton, ConfirmAction, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
 
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
@@ -24,14 +24,6 @@ const Remove = ({ sender: { id, domain } }: { readonly sender: Sender }) => (
   </ConfirmAction>
 )
 
-const Verify = ({ sender }: { readonly sender: Sender }) => {
-  const verify = useAction(() => api.senders.verify({ params: { sender_id: sender.id } }), {
-    says: `${sender.domain} is verified.`,
-    changes: ["senders"]
-  })
-  return <ActionButton action={verify}>Verify the DNS record</ActionButton>
-}
-
 const SenderPanel = ({ sender }: { readonly sender: Sender }) => (
   <Panel
     title={sender.domain}
@@ -44,7 +36,15 @@ const SenderPanel = ({ sender }: { readonly sender: Sender }) => (
     )}
     <May operation="senders.add">
       <div className="mt-4 flex flex-wrap items-start gap-2">
-        {sender.status === "pending" && <Verify sender={sender} />}
+        {sender.status === "pending" && (
+          <ActionButton
+            send={() => api.senders.verify({ params: { sender_id: sender.id } })}
+            says={`${sender.domain} is verified.`}
+            changes={["senders"]}
+          >
+            Verify the DNS record
+          </ActionButton>
+        )}
         <Remove sender={sender} />
       </div>
     </May>

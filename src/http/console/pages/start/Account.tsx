@@ -1,7 +1,7 @@
 /** The person's own account: address, password, sessions, theme. */
 import { useSignOut } from "../../account/useSignOut.ts"
-import { ActionButton, ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
-import { type AnswerOf, api, useRead } from "../../data/api.ts"
+import { ActionButton, ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
+import { api, useRead } from "../../data/api.ts"
 import { sessionChanged, useSession } from "../../data/session.ts"
 import { exactly } from "../../data/time.ts"
 import { Facts } from "../../lists/Facts.tsx"
@@ -12,20 +12,6 @@ import { DataTable } from "../../parts/Table.tsx"
 import { Badge, Id, Time } from "../../parts/Values.tsx"
 import { Passkeys, SecondFactor } from "./Factors.tsx"
 
-type OpenSession = AnswerOf<"auth", "sessions">["items"][number]
-
-const EndOne = ({ session }: { readonly session: OpenSession }) => {
-  const end = useAction(() => api.auth.endSession({ params: { session_id: session.id } }), {
-    says: "The session has ended.",
-    changes: ["sessions"]
-  })
-  return (
-    <ActionButton action={end} aria-label={`End the session that began at ${exactly(session.created_at)}`}>
-      End
-    </ActionButton>
-  )
-}
-
 const columns = columnsOf("OpenSession", {
   created_at: ({ created_at, current }) => (
     <span className="inline-flex flex-wrap items-center gap-2">
@@ -33,7 +19,17 @@ const columns = columnsOf("OpenSession", {
       {current && <Badge tone="green">this browser</Badge>}
     </span>
   ),
-  actions: (session) => !session.current && <EndOne session={session} />
+  actions: ({ id, current, created_at }) =>
+    !current && (
+      <ActionButton
+        send={() => api.auth.endSession({ params: { session_id: id } })}
+        says="The session has ended."
+        changes={["sessions"]}
+        aria-label={`End the session that began at ${exactly(created_at)}`}
+      >
+        End
+      </ActionButton>
+    )
 })
 
 const EndAll = () => (
@@ -68,34 +64,31 @@ const Sessions = () => {
   )
 }
 
-const Password = () => {
-  const change = useAction(
-    (form: FormData) =>
-      api.recovery.changePassword({
-        payload: { current_password: textIn(form, "current_password"), new_password: textIn(form, "new_password") }
-      }),
-    { says: "Your password is changed.", changes: ["sessions"] }
-  )
-  return (
-    <Panel title="Password">
-      <ActionForm
-        action={change}
-        submit="Change the password"
-        look="plain"
-        saved="Your password is changed. Other sessions have ended."
-        className="max-w-sm space-y-4"
-      >
-        <PasswordField label="Current password" name="current_password" />
-        <PasswordField
-          label="New password"
-          name="new_password"
-          isNew
-          hint={`At least ${passwordLengthMin} characters. It ends all your other sessions.`}
-        />
-      </ActionForm>
-    </Panel>
-  )
-}
+const Password = () => (
+  <Panel title="Password">
+    <ActionForm
+      send={(form) =>
+        api.recovery.changePassword({
+          payload: { current_password: textIn(form, "current_password"), new_password: textIn(form, "new_password") }
+        })
+      }
+      says="Your password is changed."
+      changes={["sessions"]}
+      submit="Change the password"
+      look="plain"
+      saved="Your password is changed. Other sessions have ended."
+      className="max-w-sm space-y-4"
+    >
+      <PasswordField label="Current password" name="current_password" />
+      <PasswordField
+        label="New password"
+        name="new_password"
+        isNew
+        hint={`At least ${passwordLengthMin} characters. It ends all your other sessions.`}
+      />
+    </ActionForm>
+  </Panel>
+)
 
 const Account = () => {
   const session = useSession()

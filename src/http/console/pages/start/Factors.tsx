@@ -1,7 +1,7 @@
 /** The person's passkeys and second factor: adding them, recovery codes, and removing them. */
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
-import { ActionForm, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -22,17 +22,16 @@ const NameField = ({ name = "" }: { readonly name?: string }) => (
 const Add = () => {
   const email = useSession()?.user.email ?? ""
   const { data: factor } = useRead(factorKey, () => api.recovery.secondFactor({}))
-  const add = useAction(
-    (form: FormData) => {
-      const code = textIn(form, "code").trim()
-      const proof = { current_password: textIn(form, "current_password"), ...(code === "" ? {} : { code }) }
-      return addPasskey(textIn(form, "name"), proof, email)
-    },
-    { says: "The passkey is added.", changes: passkeyKey }
-  )
+  const add = (form: FormData) => {
+    const code = textIn(form, "code").trim()
+    const proof = { current_password: textIn(form, "current_password"), ...(code === "" ? {} : { code }) }
+    return addPasskey(textIn(form, "name"), proof, email)
+  }
   return (
     <ActionForm
-      action={add}
+      send={add}
+      says="The passkey is added."
+      changes={passkeyKey}
       submit="Add a passkey"
       look="plain"
       saved="The passkey is added."
@@ -94,39 +93,40 @@ export const Passkeys = () => {
   )
 }
 
-const TurnOn = () => {
-  const start = useAction((form: FormData) =>
-    api.recovery.startSecondFactor({ payload: { current_password: textIn(form, "current_password") } })
-  )
-  const confirm = useAction((form: FormData) =>
-    api.recovery.confirmSecondFactor({ payload: { code: textIn(form, "code").trim() } })
-  )
-  if (confirm.data !== undefined)
-    return (
+const Confirm = ({ secret, uri }: AnswerOf<"recovery", "startSecondFactor">) => (
+  <ActionForm
+    send={(form) => api.recovery.confirmSecondFactor({ payload: { code: textIn(form, "code").trim() } })}
+    submit="Turn it on"
+    className="max-w-sm space-y-4"
+    instead={({ recovery_codes }) => (
       <div className="space-y-4">
         <p>
           Your second factor is on. Keep these recovery codes in a safe place. Each works once, and they are not shown
           again.
         </p>
-        <CodeBlock label="your recovery codes" text={confirm.data.recovery_codes.join("\n")} />
+        <CodeBlock label="your recovery codes" text={recovery_codes.join("\n")} />
       </div>
-    )
-  if (start.data !== undefined)
-    return (
-      <ActionForm action={confirm} submit="Turn it on" className="max-w-sm space-y-4">
-        <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
-        <CodeBlock label="the key for your app" text={start.data.secret} />
-        <CodeBlock label="the same key as an address" text={start.data.uri} />
-        <CodeField />
-      </ActionForm>
-    )
-  return (
-    <ActionForm action={start} submit="Set up a second factor" look="plain" className="max-w-sm space-y-4">
-      <p className="text-muted">Signing in with your password then needs a code of an authenticator app too.</p>
-      <PasswordField label="Current password" name="current_password" />
-    </ActionForm>
-  )
-}
+    )}
+  >
+    <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
+    <CodeBlock label="the key for your app" text={secret} />
+    <CodeBlock label="the same key as an address" text={uri} />
+    <CodeField />
+  </ActionForm>
+)
+
+const TurnOn = () => (
+  <ActionForm
+    send={(form) => api.recovery.startSecondFactor({ payload: { current_password: textIn(form, "current_password") } })}
+    submit="Set up a second factor"
+    look="plain"
+    className="max-w-sm space-y-4"
+    instead={(key) => <Confirm {...key} />}
+  >
+    <p className="text-muted">Signing in with your password then needs a code of an authenticator app too.</p>
+    <PasswordField label="Current password" name="current_password" />
+  </ActionForm>
+)
 
 const removed = (form: FormData) =>
   api.recovery.removeSecondFactor({

@@ -1,6 +1,6 @@
 /** Accepts an invitation to an organization (`/join-organization?token=…`). One form serves new people and people with an account. */
 import { useCode } from "../../account/useCode.tsx"
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { sessionChanged } from "../../data/session.ts"
@@ -33,11 +33,7 @@ const Lead = ({ token }: { readonly token: string }) => {
 const JoinOrganization = () => {
   const [{ token = "" }] = useFilters()
   const { codeField, withCode } = useCode()
-  const join = useAction(
-    (form: FormData) =>
-      withCode(form, (code) => api.browser.accept({ payload: { token, password: textIn(form, "password"), ...code } })),
-    { after: () => sessionChanged("/") }
-  )
+
   if (token === "")
     return (
       <FormPage
@@ -47,7 +43,17 @@ const JoinOrganization = () => {
     )
   return (
     <FormPage title="Join an organization" lead={<Lead token={token} />}>
-      <ActionForm action={join} submit="Join" signsIn narrow>
+      <ActionForm
+        send={(form) =>
+          withCode(form, (code) =>
+            api.browser.accept({ payload: { token, password: textIn(form, "password"), ...code } })
+          )
+        }
+        after={() => sessionChanged("/")}
+        submit="Join"
+        signsIn
+        narrow
+      >
         <PasswordField
           label="Password"
           name="password"

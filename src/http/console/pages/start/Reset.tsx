@@ -1,5 +1,6 @@
 /** Sets a new password with the token of a mailed link (`/reset?token=…`). */
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
+import { useState } from "react"
+import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { ButtonLink, TextLink } from "../../parts/Page.tsx"
@@ -8,16 +9,14 @@ import { FormPage } from "./FormPage.tsx"
 
 const Reset = () => {
   const [{ token = "" }] = useFilters()
-  const reset = useAction((form: FormData) =>
-    api.recovery.resetPassword({ payload: { token, new_password: textIn(form, "new_password") } })
-  )
+  const [isSet, setIsSet] = useState(false)
   if (token === "")
     return (
       <FormPage title="This link is not complete" lead="Open the whole link of the mail, or ask for another one.">
         <TextLink to="/forgot">Ask for another link</TextLink>
       </FormPage>
     )
-  if (reset.isSuccess)
+  if (isSet)
     return (
       <FormPage title="Your password is set" lead="All sessions of your account have ended. API keys still work.">
         <ButtonLink to="/sign-in" look="primary">
@@ -27,7 +26,12 @@ const Reset = () => {
     )
   return (
     <FormPage title="Set a new password" lead="A new password ends all your sessions and removes your passkeys.">
-      <ActionForm action={reset} submit="Set the password" narrow>
+      <ActionForm
+        send={(form) => api.recovery.resetPassword({ payload: { token, new_password: textIn(form, "new_password") } })}
+        after={() => setIsSet(true)}
+        submit="Set the password"
+        narrow
+      >
         <PasswordField label="New password" name="new_password" isNew />
       </ActionForm>
     </FormPage>

@@ -1,6 +1,6 @@
 /** Sign-up, with a referral code (`/join/CODE`) or with the token of an operator's invitation (`/invitation?token=…`). */
-import { ActionForm, textIn, useAction } from "../../actions/Actions.tsx"
-import { useFilters, useParam } from "../../data/address.ts"
+import { ActionForm, textIn } from "../../actions/Actions.tsx"
+import { setOnly, useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { sessionChanged, useService } from "../../data/session.ts"
 import { EmailField, Field, PasswordField } from "../../parts/Field.tsx"
@@ -20,21 +20,15 @@ const SignUp = () => {
   const [{ token = "", invitation = token, code: queried = "", email = "" }] = useFilters()
   const code = useParam("code") || queried
   const service = useService().data
-  const signUp = useAction(
-    (form: FormData) => {
-      const referralCode = textIn(form, "referral_code").trim()
-      return api.browser.signUp({
-        payload: {
-          email: textIn(form, "email"),
-          password: textIn(form, "password"),
-          organization: textIn(form, "organization"),
-          ...(referralCode === "" ? {} : { referral_code: referralCode }),
-          ...(invitation === "" ? {} : { invitation })
-        }
-      })
-    },
-    { after: () => sessionChanged("/") }
-  )
+  const signUp = (form: FormData) =>
+    api.browser.signUp({
+      payload: {
+        email: textIn(form, "email"),
+        password: textIn(form, "password"),
+        organization: textIn(form, "organization"),
+        ...setOnly({ referral_code: textIn(form, "referral_code").trim(), invitation })
+      }
+    })
   if (service?.sign_up === "closed")
     return <Refused text="Sign-up is closed here. Ask the operator of this service for an account." />
   if (service?.sign_up === "invite" && invitation === "")
@@ -44,7 +38,7 @@ const SignUp = () => {
       title={code === "" ? "Sign up" : "You are invited to Rungate"}
       lead="This creates an organization with its own wallet, and you as its owner."
     >
-      <ActionForm action={signUp} submit="Sign up" narrow>
+      <ActionForm send={signUp} after={() => sessionChanged("/")} submit="Sign up" narrow>
         <EmailField
           autoComplete="username"
           defaultValue={email}

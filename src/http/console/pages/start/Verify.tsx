@@ -1,5 +1,6 @@
 /** Verifies an e-mail address with the token of a mailed link (`/verify?token=…`). Only the button acts, because mail scanners open links. */
-import { ActionButton, useAction } from "../../actions/Actions.tsx"
+import { useState } from "react"
+import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { ButtonLink } from "../../parts/Page.tsx"
@@ -7,10 +8,10 @@ import { FormPage } from "./FormPage.tsx"
 
 const Verify = () => {
   const [{ token = "" }] = useFilters()
-  const verify = useAction(() => api.recovery.verifyEmail({ payload: { token } }), { changes: ["session"] })
-  if (verify.data !== undefined)
+  const [verified, setVerified] = useState<string | null>(null)
+  if (verified !== null)
     return (
-      <FormPage title="Your address is verified" lead={`${verify.data.email} is verified, and your account is ready.`}>
+      <FormPage title="Your address is verified" lead={`${verified} is verified, and your account is ready.`}>
         <ButtonLink to="/" look="primary">
           Go to Home
         </ButtonLink>
@@ -22,7 +23,13 @@ const Verify = () => {
       lead="This confirms that the address is yours, and that you signed up here."
     >
       <div className="space-y-4">
-        <ActionButton action={verify} look="primary" disabled={token === ""}>
+        <ActionButton
+          send={() => api.recovery.verifyEmail({ payload: { token } })}
+          after={({ email }) => setVerified(email)}
+          changes={["session"]}
+          look="primary"
+          disabled={token === ""}
+        >
           Verify the address
         </ActionButton>
       </div>

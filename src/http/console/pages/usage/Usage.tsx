@@ -1,10 +1,10 @@
 /** Usage: counts and charges of finished runs in up to two groups, as a chart of days and as a table. */
 import { lazyRouteComponent } from "@tanstack/react-router"
-import { Suspense, useMemo, useState } from "react"
+import { Suspense, useState } from "react"
 import { onForm, textIn } from "../../actions/Actions.tsx"
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
-import { useKeyNames } from "../../data/lists.ts"
+
 import { counted } from "../../data/words.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { Export, Period } from "../../lists/Filters.tsx"
@@ -13,16 +13,7 @@ import { Field, Select } from "../../parts/Field.tsx"
 import { Button, Empty, Failed, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { UsageTable } from "./UsageTable.tsx"
-import {
-  type Days,
-  groupBy,
-  type Grouping,
-  groupingsIn,
-  type Item,
-  namedGroupings,
-  periodIn,
-  wordOf
-} from "./groupings.ts"
+import { type Days, type Grouping, type Item, namedGroupings, useGrouped, wordOf } from "./groupings.ts"
 
 /** Labels are names that only the organization knows, so somebody types them. */
 const LabelForm = ({ onLabel }: { readonly onLabel: (name: string) => void }) => (
@@ -43,10 +34,10 @@ const LabelForm = ({ onLabel }: { readonly onLabel: (name: string) => void }) =>
 type Place = "by" | "and"
 const placeWords: Readonly<Record<Place, string>> = { by: "Group by", and: "and by" }
 
-const Controls = ({ groupings }: { readonly groupings: ReadonlyArray<Grouping> }) => {
+const Controls = () => {
   const [, change] = useFilters()
   const [asksFor, setAsksFor] = useState<Place | null>(null)
-  const [first, second] = groupings
+  const [first, second] = useGrouped().groupings
   const choose = (place: Place) => (event: { readonly target: { readonly value: string } }) => {
     const { value } = event.target
     setAsksFor(value === "label" ? place : null)
@@ -107,9 +98,8 @@ const Saved = ({ period }: { readonly period: Days }) => {
   )
 }
 
-const Groups = ({ groupings, period }: { readonly groupings: ReadonlyArray<Grouping>; readonly period: Days }) => {
-  const names = useKeyNames(groupings.includes("key"))
-  const group_by = groupBy(groupings)
+const Groups = () => {
+  const { group_by, period } = useGrouped()
   const paged = usePaged<Item>(
     ["usage", "table", group_by, period],
     (from) => api.usage.get({ query: { ...period, ...setOnly({ group_by }), ...from } }),
@@ -130,33 +120,28 @@ const Groups = ({ groupings, period }: { readonly groupings: ReadonlyArray<Group
   return (
     <>
       <Suspense fallback={<Skeleton lines={6} height={24} />}>
-        <Chart groupings={groupings} period={period} names={names} />
+        <Chart />
       </Suspense>
-      <UsageTable paged={paged} groupings={groupings} period={period} names={names} />
+      <UsageTable paged={paged} />
       <Saved period={period} />
     </>
   )
 }
 
 const Usage = () => {
-  const [search] = useFilters()
-  const groupings = useMemo(() => groupingsIn(search), [search])
-  const period = useMemo(() => periodIn(search), [search])
-  const group_by = groupBy(groupings)
+  const { group_by, period } = useGrouped()
   return (
     <>
       <PageHead
         title="Usage"
-        actions={
-          <Export path="/v1/usage" query={{ ...period, ...(group_by === "" ? {} : { group_by }) }} name="usage.csv" />
-        }
+        actions={<Export path="/v1/usage" query={{ ...period, ...setOnly({ group_by }) }} name="usage.csv" />}
       >
         Finished runs and what they were charged, by day in {useZone()}. The amounts equal the charges in the ledger.
       </PageHead>
-      <Controls groupings={groupings} />
+      <Controls />
       <div className="grid grid-cols-1 gap-6">
         {/* Rows of other groups must not stand in for those that are being read. */}
-        <Groups key={group_by} groupings={groupings} period={period} />
+        <Groups key={group_by} />
       </div>
     </>
   )

@@ -7,7 +7,7 @@ import { useZone } from "../../frame/Balance.tsx"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { LoadedPanel, Skeleton } from "../../parts/Page.tsx"
-import { type Days, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+import { type Days, type Grouping, type Item, useGrouped, valueOf, valueWords, wordOf } from "./groupings.ts"
 
 const dayMillis = 86_400_000
 const daysDefault = 30
@@ -72,15 +72,8 @@ const linesOf = (
   return rest.length === 0 ? lines : [...lines, lineOf("All others", tokenOfOthers, rest, days, false)]
 }
 
-const UsageChart = ({
-  groupings,
-  period,
-  names
-}: {
-  readonly groupings: ReadonlyArray<Grouping>
-  readonly period: Days
-  readonly names: ReadonlyMap<string, string>
-}) => {
+const UsageChart = () => {
+  const { groupings, period, names } = useGrouped()
   const grouping = groupings.find((one) => one !== "day") ?? null
   const group_by = grouping === null ? "day" : `day,${grouping}`
   const zone = useZone()

@@ -5,7 +5,16 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { Panel, RowLink } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
-import { activityOf, type Days, type Grouping, type Item, valueOf, valueWords, wordOf } from "./groupings.ts"
+import {
+  activityOf,
+  type Days,
+  type Grouping,
+  type Item,
+  useGrouped,
+  valueOf,
+  valueWords,
+  wordOf
+} from "./groupings.ts"
 
 /** The groups of an item, the first of which leads to its runs, and its counts. */
 export const usageColumns = (
@@ -38,25 +47,17 @@ const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
   return hasMore ? `${words} in the groups that are shown. There are more groups.` : `${words} in total.`
 }
 
-export const UsageTable = ({
-  paged,
-  groupings,
-  period,
-  names
-}: {
-  readonly paged: Paged<Item>
-  readonly groupings: ReadonlyArray<Grouping>
-  readonly period: Days
-  readonly names: ReadonlyMap<string, string>
-}) => (
-  <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
-    <PagedTable
-      paged={paged}
-      label="Usage"
-      columns={usageColumns(groupings, period, names)}
-      keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
-      empty={null}
-    />
-    <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
-  </Panel>
-)
+export const UsageTable = ({ paged }: { readonly paged: Paged<Item> }) => {
+  const { groupings, period, names } = useGrouped()
+  return (
+    <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
+      <PagedTable
+        paged={paged}
+        label="Usage"
+        columns={usageColumns(groupings, period, names)}
+        keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
+      />
+      <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
+    </Panel>
+  )
+}

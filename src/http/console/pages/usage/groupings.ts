@@ -1,6 +1,8 @@
 /** What usage is grouped by, as the address and the API write it. */
+import { useMemo } from "react"
 import type { AnswerOf } from "../../data/api.ts"
-import { type Search, setOnly } from "../../data/address.ts"
+import { type Search, setOnly, useFilters } from "../../data/address.ts"
+import { useKeyNames } from "../../data/lists.ts"
 import { statusWord } from "../../parts/Values.tsx"
 
 export type Item = AnswerOf<"usage", "get">["items"][number]
@@ -52,14 +54,20 @@ export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {
   return [first, second]
 }
 
-export const groupBy = (groupings: ReadonlyArray<Grouping>): string => groupings.join(",")
-
 /** Days of the address. Without them, the API takes the last 30. */
 export interface Days {
   readonly from?: string
   readonly to?: string
 }
 export const periodIn = ({ from = "", to = "" }: Search): Days => setOnly({ from, to })
+
+/** What the address says: the groups and the period, and the names of keys if they are grouped. */
+export const useGrouped = () => {
+  const [search] = useFilters()
+  const groupings = useMemo(() => groupingsIn(search), [search])
+  const period = useMemo(() => periodIn(search), [search])
+  return { groupings, group_by: groupings.join(","), period, names: useKeyNames(groupings.includes("key")) }
+}
 
 /** The value of an item in a group. Null for "no such value". */
 export const valueOf = (item: Item, grouping: Grouping): string | null => {

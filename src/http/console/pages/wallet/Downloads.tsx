@@ -1,8 +1,8 @@
 /** Files to keep, with which somebody can prove the ledger without this service: receipts, signed heads, and the chain of hashes. */
 import { Download } from "lucide-react"
-import { addressOf, api, request } from "../../data/api.ts"
+import { addressOf, api } from "../../data/api.ts"
 import { useAction } from "../../actions/Actions.tsx"
-import { save } from "../../data/save.ts"
+import { save, saveAnswer } from "../../data/save.ts"
 import { counted } from "../../data/words.ts"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Button, OutLink, Panel } from "../../parts/Page.tsx"
@@ -54,14 +54,11 @@ const SaveAll = ({
 
 /** A run's receipt as a file. The service signs it, and answers it as text. */
 export const Receipt = ({ run_id }: { readonly run_id: string }) => {
-  const fetched = useAction(
-    async () => {
-      const path = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
-      const response = await request("GET", path, {}, { headers: { accept: "application/jose" } })
-      save(await response.blob(), `${run_id}.jws`)
-    },
-    { says: "The receipt is saved.", fails: "" }
-  )
+  const address = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
+  const fetched = useAction(() => saveAnswer(address, "application/jose", `${run_id}.jws`), {
+    says: "The receipt is saved.",
+    fails: ""
+  })
   return (
     <button
       type="button"

@@ -98,7 +98,7 @@ const PayIn = () => (
       <Loaded query={useService()}>
         {({ environment }) => (
           <>
-            <TopUp environment={environment} primary />
+            <TopUp primary />
             <p className="text-small text-muted">
               {environment === "test"
                 ? "This is the sandbox. No money moves, and the credit is labeled as simulated."

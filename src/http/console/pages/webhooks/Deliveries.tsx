@@ -1,5 +1,5 @@
 /** Deliveries of an endpoint, newest first: what was sent, what the endpoint answered, and sending it again. */
-import { ActionButton, useAction } from "../../actions/Actions.tsx"
+import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 
@@ -43,24 +43,9 @@ const Answers = ({ delivery: { answers, event_id } }: { readonly delivery: Deliv
     </ol>
   )
 
-const Again = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
-  const replay = useAction(
-    () => api.webhooks.replay({ params: { endpoint_id: endpoint.id, delivery_id: delivery.id } }),
-    { says: "The event is sent again.", changes: ["webhooks"] }
-  )
-  const isPaused = endpoint.status === "paused"
-  return (
-    <div className="space-y-2">
-      <ActionButton action={replay} disabled={isPaused}>
-        Send this event again
-      </ActionButton>
-      {isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
-    </div>
-  )
-}
-
 const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly delivery: Delivery }) => {
   const { status, type, attempts, created_at, next_attempt_at, event_id } = delivery
+  const isPaused = endpoint.status === "paused"
   return (
     <details className="rounded border border-line">
       <summary className="px-3 py-2 hover:bg-hover">
@@ -93,7 +78,17 @@ const One = ({ endpoint, delivery }: { readonly endpoint: Endpoint; readonly del
           </div>
         </div>
         <May operation="webhooks.replay">
-          <Again endpoint={endpoint} delivery={delivery} />
+          <div className="space-y-2">
+            <ActionButton
+              send={() => api.webhooks.replay({ params: { endpoint_id: endpoint.id, delivery_id: delivery.id } })}
+              says="The event is sent again."
+              changes={["webhooks"]}
+              disabled={isPaused}
+            >
+              Send this event again
+            </ActionButton>
+            {isPaused && <p className="text-small text-muted">Resume the endpoint first.</p>}
+          </div>
         </May>
       </div>
     </details>

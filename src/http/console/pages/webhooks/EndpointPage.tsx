@@ -1,6 +1,6 @@
 /** One webhook endpoint: its state, its events, its deliveries with request and answer, and its secret. */
 import { useState } from "react"
-import { ActionButton, ConfirmAction, textIn, useAction } from "../../actions/Actions.tsx"
+import { ActionButton, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 
@@ -21,13 +21,11 @@ const graces: ReadonlyArray<readonly [string, string]> = [
   ["0", "no time: the old secret ends at once"]
 ]
 
-const RotateSecret = ({
-  endpoint,
-  onSecret
-}: {
+interface OfEndpoint {
   readonly endpoint: Endpoint
-  readonly onSecret: (secret: string) => void
-}) => (
+}
+
+const RotateSecret = ({ endpoint, onSecret }: OfEndpoint & { readonly onSecret: (secret: string) => void }) => (
   <ConfirmAction
     send={(form) =>
       api.webhooks.rotate({
@@ -49,7 +47,7 @@ const RotateSecret = ({
   </ConfirmAction>
 )
 
-const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+const RemoveEndpoint = ({ endpoint }: OfEndpoint) => {
   const go = useGo()
   return (
     <ConfirmAction
@@ -71,66 +69,23 @@ const RemoveEndpoint = ({ endpoint }: { readonly endpoint: Endpoint }) => {
 
 const form = payloadForm("webhooks", "change", ["status"])
 
-const PauseOrResume = ({ endpoint }: { readonly endpoint: Endpoint }) => {
-  const isPaused = endpoint.status === "paused"
-  const change = useAction(
-    () =>
-      api.webhooks.change({
-        params: { endpoint_id: endpoint.id },
-        payload: { status: isPaused ? "active" : "paused" }
-      }),
-    {
-      says: ({ status }) => (status === "paused" ? "The endpoint is paused." : "The endpoint is active."),
-      changes: ["webhooks"]
-    }
-  )
-  return <ActionButton action={change}>{isPaused ? "Resume the endpoint" : "Pause the endpoint"}</ActionButton>
-}
-
-const Manage = ({
-  endpoint,
-  onSecret
-}: {
-  readonly endpoint: Endpoint
-  readonly onSecret: (secret: string) => void
-}) => (
-  <>
-    <PayloadForm
-      title="Address and events"
-      form={form}
-      words={fieldWords}
-      before={endpoint}
-      send={(payload) => api.webhooks.change({ params: { endpoint_id: endpoint.id }, payload })}
-      says="The endpoint is saved."
-      changes={["webhooks"]}
-      submit="Save the endpoint"
-      look="plain"
-      saved="Saved. The next event obeys it."
-      className="space-y-5"
-    />
-    <Panel title="Secret and removal">
-      {endpoint.previous_secret_until !== null && (
-        <p className="mb-3 text-muted">
-          Webhooks are signed with the previous secret too, until <Time at={endpoint.previous_secret_until} />.
-        </p>
-      )}
-      <div className="flex flex-wrap items-start gap-2">
-        <RotateSecret endpoint={endpoint} onSecret={onSecret} />
-        <RemoveEndpoint endpoint={endpoint} />
-      </div>
-    </Panel>
-  </>
-)
-
-const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+const Shown = ({ endpoint }: OfEndpoint) => {
   // It is shown only once, so it stays here when the endpoint is read again.
   const [secret, setSecret] = useState<string | null>(null)
+  const isPaused = endpoint.status === "paused"
+  const params = { endpoint_id: endpoint.id }
   return (
     <Page
       title="Webhook endpoint"
       actions={
         <May operation="webhooks.change">
-          <PauseOrResume endpoint={endpoint} />
+          <ActionButton
+            send={() => api.webhooks.change({ params, payload: { status: isPaused ? "active" : "paused" } })}
+            says={({ status }) => (status === "paused" ? "The endpoint is paused." : "The endpoint is active.")}
+            changes={["webhooks"]}
+          >
+            {isPaused ? "Resume the endpoint" : "Pause the endpoint"}
+          </ActionButton>
         </May>
       }
       lead={
@@ -153,7 +108,30 @@ const Shown = ({ endpoint }: { readonly endpoint: Endpoint }) => {
       <Trouble endpoint={endpoint} />
       <Deliveries endpoint={endpoint} />
       <Allowed operation="webhooks.change">
-        <Manage endpoint={endpoint} onSecret={setSecret} />
+        <PayloadForm
+          title="Address and events"
+          form={form}
+          words={fieldWords}
+          before={endpoint}
+          send={(payload) => api.webhooks.change({ params, payload })}
+          says="The endpoint is saved."
+          changes={["webhooks"]}
+          submit="Save the endpoint"
+          look="plain"
+          saved="Saved. The next event obeys it."
+          className="space-y-5"
+        />
+        <Panel title="Secret and removal">
+          {endpoint.previous_secret_until !== null && (
+            <p className="mb-3 text-muted">
+              Webhooks are signed with the previous secret too, until <Time at={endpoint.previous_secret_until} />.
+            </p>
+          )}
+          <div className="flex flex-wrap items-start gap-2">
+            <RotateSecret endpoint={endpoint} onSecret={setSecret} />
+            <RemoveEndpoint endpoint={endpoint} />
+          </div>
+        </Panel>
       </Allowed>
     </Page>
   )

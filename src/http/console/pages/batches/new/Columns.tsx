@@ -20,28 +20,8 @@ const optionsOf = ({ header, rows }: Sheet): ReadonlyArray<readonly [string, str
     })
 ]
 
-const FieldColumn = ({
-  field,
-  options,
-  column,
-  onColumn
-}: {
-  readonly field: InputField
-  readonly options: ReadonlyArray<readonly [string, string]>
-  readonly column: string
-  readonly onColumn: (column: string) => void
-}) => {
-  const list = field.type === "array" ? " Several values in one cell are separated by semicolons." : ""
-  return (
-    <Select
-      label={field.required ? `${field.name} (required)` : field.name}
-      options={options}
-      value={column}
-      onChange={(event) => onColumn(event.target.value)}
-      hint={`${field.description}${list}`}
-    />
-  )
-}
+const hintOf = ({ description, type }: InputField) =>
+  type === "array" ? `${description} Several values in one cell are separated by semicolons.` : description
 
 export const MappingForm = ({
   form,
@@ -61,12 +41,13 @@ export const MappingForm = ({
     <>
       <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
         {fields.map((field) => (
-          <FieldColumn
+          <Select
             key={field.name}
-            field={field}
+            label={field.required ? `${field.name} (required)` : field.name}
             options={options}
-            column={mapping[field.name] ?? ""}
-            onColumn={(column) => onMapping({ ...mapping, [field.name]: column })}
+            value={mapping[field.name] ?? ""}
+            onChange={(event) => onMapping({ ...mapping, [field.name]: event.target.value })}
+            hint={hintOf(field)}
           />
         ))}
       </div>

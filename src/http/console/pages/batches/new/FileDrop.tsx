@@ -2,8 +2,8 @@
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
 import { counted } from "../../../data/words.ts"
-import { announce } from "../../../parts/Values.tsx"
-import { type Sheet, sheetOf } from "../readFile.ts"
+import type { Sheet } from "../readFile.ts"
+import { FileProblem, useSheetFile } from "../useSheetFile.tsx"
 
 export const FileDrop = ({
   sheet,
@@ -12,21 +12,8 @@ export const FileDrop = ({
   readonly sheet: Sheet | null
   readonly onSheet: (sheet: Sheet) => void
 }) => {
-  const [problem, setProblem] = useState<string | null>(null)
+  const { take, problem } = useSheetFile(onSheet)
   const [isOver, setOver] = useState(false)
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return
-    try {
-      const read = sheetOf(file.name, new Uint8Array(await file.arrayBuffer()))
-      setProblem("problem" in read ? read.problem : null)
-      if ("sheet" in read) {
-        announce(`${read.sheet.name}: ${read.sheet.rows.length} rows.`)
-        onSheet(read.sheet)
-      }
-    } catch {
-      setProblem(`${file.name} can't be read. Choose it again; it may have been changed or moved.`)
-    }
-  }
   const dropped = (event: DragEvent) => {
     event.preventDefault()
     setOver(false)
@@ -66,11 +53,7 @@ export const FileDrop = ({
           </p>
         </div>
       </div>
-      {problem !== null && (
-        <p role="alert" className="mt-2 break-words text-red">
-          {problem}
-        </p>
-      )}
+      <FileProblem problem={problem} />
       {sheet !== null && (
         <p className="mt-2 break-words">
           <strong>{sheet.name}</strong>: {counted(sheet.rows.length, "row")}, {counted(sheet.header.length, "column")}

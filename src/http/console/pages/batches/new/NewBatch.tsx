@@ -2,7 +2,7 @@
 import { useMemo, useState } from "react"
 import { useFilters } from "../../../data/address.ts"
 import { catalogStaleMillis, useCapabilities } from "../../../data/lists.ts"
-import { Select } from "../../../parts/Field.tsx"
+import { FilterSelect } from "../../../lists/Filters.tsx"
 import { Failed, LoadedPanel, Page, Panel, TextLink } from "../../../parts/Page.tsx"
 import type { Sheet } from "../readFile.ts"
 import { Cost } from "./Cost.tsx"
@@ -12,8 +12,7 @@ import { type InputForm, formOf, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm, Preview } from "./Columns.tsx"
 import { api, useRead } from "../../../data/api.ts"
 
-/** The form of a capability's input. */
-/** Null for a capability that does not exist. */
+/** The form of a capability's input. Null for a capability that does not exist. */
 const useForm = (capability: string) =>
   useRead(
     ["capability", capability, "form"],
@@ -24,15 +23,8 @@ const useForm = (capability: string) =>
     { enabled: capability !== "", staleTime: catalogStaleMillis }
   )
 
-const Rows = ({
-  sheet,
-  capability,
-  form
-}: {
-  readonly sheet: Sheet
-  readonly capability: string
-  readonly form: InputForm
-}) => {
+const Rows = ({ sheet, form }: { readonly sheet: Sheet; readonly form: InputForm }) => {
+  const [{ capability = "" }] = useFilters()
   const [mapping, setMapping] = useState(() =>
     guessedColumns(
       form.fields.map(({ name }) => name),
@@ -64,43 +56,39 @@ const Rows = ({
   )
 }
 
-const CapabilityPanel = ({
-  capability,
-  onCapability
-}: {
-  readonly capability: string
-  readonly onCapability: (capability: string) => void
-}) => (
-  <LoadedPanel title="2. What to run for each row" query={useCapabilities()}>
-    {(all) => {
-      const chosen = all.find((one) => one.capability === capability)
-      const options = all.filter(({ status }) => status === "live")
-      return (
-        <>
-          <Select
-            label="Capability"
-            value={chosen === undefined ? "" : capability}
-            onChange={(event) => onCapability(event.target.value)}
-            options={[
-              ["", "Choose a capability"],
-              ...options.map((one) => [one.capability, `${one.capability}: ${one.title}`] as const)
-            ]}
-            className="max-w-lg"
-          />
-          {chosen !== undefined && <p className="mt-2 text-muted">{chosen.description}</p>}
-          {capability !== "" && chosen === undefined && (
-            <p role="alert" className="mt-2 break-words text-red">
-              There is no capability {capability}. Choose another one.
-            </p>
-          )}
-        </>
-      )
-    }}
-  </LoadedPanel>
-)
+const CapabilityPanel = () => {
+  const [{ capability = "" }] = useFilters()
+  return (
+    <LoadedPanel title="2. What to run for each row" query={useCapabilities()}>
+      {(all) => {
+        const chosen = all.find((one) => one.capability === capability)
+        return (
+          <>
+            <FilterSelect
+              name="capability"
+              label="Capability"
+              hideLabel={false}
+              any="Choose a capability"
+              options={all
+                .filter(({ status }) => status === "live")
+                .map((one) => [one.capability, `${one.capability}: ${one.title}`] as const)}
+              className="max-w-lg"
+            />
+            {chosen !== undefined && <p className="mt-2 text-muted">{chosen.description}</p>}
+            {capability !== "" && chosen === undefined && (
+              <p role="alert" className="mt-2 break-words text-red">
+                There is no capability {capability}. Choose another one.
+              </p>
+            )}
+          </>
+        )
+      }}
+    </LoadedPanel>
+  )
+}
 
 const NewBatch = () => {
-  const [{ capability = "" }, change] = useFilters()
+  const [{ capability = "" }] = useFilters()
   const [sheet, setSheet] = useState<{ readonly read: Sheet; readonly count: number } | null>(null)
   const form = useForm(capability)
   return (
@@ -118,11 +106,11 @@ const NewBatch = () => {
           onSheet={(read) => setSheet((before) => ({ read, count: (before?.count ?? 0) + 1 }))}
         />
       </Panel>
-      <CapabilityPanel capability={capability} onCapability={(chosen) => change({ capability: chosen })} />
+      <CapabilityPanel />
       {sheet !== null && form.error !== null && <Failed error={form.error} retry={() => void form.refetch()} />}
       {sheet !== null && form.data !== undefined && form.data !== null && (
         // Another file or another capability begins with its own guess of the columns.
-        <Rows key={`${capability} ${sheet.count}`} sheet={sheet.read} capability={capability} form={form.data} />
+        <Rows key={`${capability} ${sheet.count}`} sheet={sheet.read} form={form.data} />
       )}
     </Page>
   )

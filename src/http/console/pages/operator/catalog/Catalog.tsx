@@ -1,6 +1,6 @@
 /** Imports raw endpoints: compares a document with the catalog, shows what changes, and applies exactly that after a question. */
 import { type ChangeEvent, useId, useState } from "react"
-import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
+import { ActionForm, textIn } from "../../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { Field, TextArea } from "../../../parts/Field.tsx"
 import { Page, Panel } from "../../../parts/Page.tsx"
@@ -123,20 +123,21 @@ const Apply = ({
 
 const Catalog = () => {
   const [wanted, setWanted] = useState<Wanted | null>(null)
+  const [compared, setCompared] = useState<Compared>()
   const [isDone, setDone] = useState(false)
-  const compare = useAction((form: FormData) => {
+  const compare = (form: FormData) => {
     const payload = wantedIn(form)
     setWanted(payload)
+    setCompared(undefined)
     setDone(false)
     return api.operatorCatalog.import({ payload })
-  })
-  const compared = compare.data
+  }
   const hasChanges =
     compared !== undefined && compared.added.length + compared.changed.length + compared.removed.length > 0
   return (
     <Page title="Catalog" lead="Raw endpoints of a provider, from its own specification.">
       <Panel title="Compare a document">
-        <ActionForm action={compare} submit="Compare with the catalog" look="plain">
+        <ActionForm send={compare} after={setCompared} submit="Compare with the catalog" look="plain">
           <Document />
           <Field
             label="Provider"

@@ -1,7 +1,7 @@
 /** The runs of an organization, read-only, after a reason that its admins can read. */
 import { useState } from "react"
 import { type AnswerOf, api, ApiError, useRead } from "../../../data/api.ts"
-import { ActionForm, textIn, useAction } from "../../../actions/Actions.tsx"
+import { ActionForm, textIn } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
@@ -11,22 +11,24 @@ import { SmallTable } from "../parts.tsx"
 
 type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
 
-const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => {
-  const begin = useAction(
-    (form: FormData) =>
-      api.operatorImpersonation.begin({ params: { org_id }, payload: { reason: textIn(form, "reason") } }),
-    { says: "The runs are open for half an hour.", after: operatorChanged }
-  )
-  return (
-    <ActionForm action={begin} submit="Open the runs" look="plain" className="space-y-3">
-      <p>
-        Runs hold data of {name}. They open for half an hour, read-only, and the admins of {name} read your reason in
-        their audit log.
-      </p>
-      <Field label="Why you look" name="reason" required maxLength={500} className="max-w-md" />
-    </ActionForm>
-  )
-}
+const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: string }) => (
+  <ActionForm
+    send={(form) =>
+      api.operatorImpersonation.begin({ params: { org_id }, payload: { reason: textIn(form, "reason") } })
+    }
+    says="The runs are open for half an hour."
+    after={operatorChanged}
+    submit="Open the runs"
+    look="plain"
+    className="space-y-3"
+  >
+    <p>
+      Runs hold data of {name}. They open for half an hour, read-only, and the admins of {name} read your reason in
+      their audit log.
+    </p>
+    <Field label="Why you look" name="reason" required maxLength={500} className="max-w-md" />
+  </ActionForm>
+)
 
 const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: string }) => {
   const run = useRead(["operator", "organization", org_id, "run", run_id], () =>
