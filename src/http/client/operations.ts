@@ -6,6 +6,7 @@
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
+import { doubtSentences } from "../../schema/catalog/Doubt.ts"
 import { type EventKind, eventWords } from "../../schema/events/Event.ts"
 import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
@@ -44,3 +45,5 @@ export const restrictedOperations = () => {
 
 export const wordsOfEvents = (): Readonly<Record<EventKind, string>> => eventWords
 export const wordsOfEntries = (): Readonly<Record<EntryType, string>> => entryWords
+/** Why the outcome of a call is unknown. */
+export const wordsOfDoubts = (): Readonly<Record<string, string>> => doubtSentences

@@ -9,8 +9,6 @@ import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { Button, Link } from "../parts/Page.tsx"
 import { pagesAt } from "../data/page.ts"
-
-/** The pages of the settings, above each of them. */
 const SettingsNav = () => {
   const { pathname } = useLocation()
   const list = useCurrentInSight(pathname)
@@ -29,8 +27,6 @@ const SettingsNav = () => {
     </nav>
   )
 }
-
-/** Says that the e-mail address is not verified yet, and what waits for it. */
 const Unverified = ({ email }: { readonly email: string }) => {
   const resend = useAction(() => api.recovery.resendVerification({}))
   return (

@@ -16,8 +16,6 @@ const general: ReadonlyArray<readonly [keys: string, words: string]> = [
   ["Enter", "Open the row"],
   ["?", "Show these shortcuts"]
 ]
-
-/** Pages of this frame that a letter opens. */
 const lettered = (frame: FrameKind): ReadonlyArray<readonly [keys: string, page: Page]> =>
   allPages().flatMap((page) =>
     page.shortcut !== undefined && (page.access === "operator") === (frame === "operator")

@@ -3,9 +3,8 @@ import type { ReactNode } from "react"
 import { Link, OutLink } from "../parts/Page.tsx"
 import { Environment, ThemeMenu } from "./ThemeMenu.tsx"
 
-/** The mark of Rungate. The name stands beside it. */
-const Logo = ({ size = 20 }: { readonly size?: number }) => (
-  <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" className="shrink-0">
+const logo = (
+  <svg width={20} height={20} viewBox="0 0 32 32" aria-hidden="true" className="shrink-0">
     <rect width="32" height="32" rx="7" fill="#4f46e5" />
     <path
       d="M10 23V9h8a4.5 4.5 0 0 1 1 8.9L23 23M10 18h7"
@@ -23,7 +22,7 @@ export const SignedOut = ({ children }: { readonly children: ReactNode }) => (
     <header className="flex flex-wrap items-center justify-between gap-3 py-4">
       <div className="flex items-center gap-3">
         <Link to="/" className="flex items-center gap-2 font-semibold">
-          <Logo />
+          {logo}
           Rungate
         </Link>
         <Environment />

@@ -88,14 +88,6 @@ const Cost = ({ quote }: { readonly quote: Quote }) =>
     />
   )
 
-const Blocked = ({ quote }: { readonly quote: Quote }) => (
-  <div role="alert" className="rounded border border-amber bg-amber-soft p-3 text-amber">
-    <p className="font-medium">The run would be blocked now.</p>
-    {quote.error !== undefined && <p className="mt-1 break-words">{quote.error.message}</p>}
-    <ControlLinks controls={quote.controls} code={quote.error?.code} />
-  </div>
-)
-
 export const QuotePanel = ({ quote, error, isCurrent }: ReturnType<typeof useQuote>) => {
   if (error !== null) return <FormProblem error={error} />
   if (quote === null) return <Skeleton lines={2} />
@@ -108,7 +100,13 @@ export const QuotePanel = ({ quote, error, isCurrent }: ReturnType<typeof useQuo
           {note}
         </p>
       ))}
-      {quote.would === "block" && <Blocked quote={quote} />}
+      {quote.would === "block" && (
+        <div role="alert" className="rounded border border-amber bg-amber-soft p-3 text-amber">
+          <p className="font-medium">The run would be blocked now.</p>
+          {quote.error !== undefined && <p className="mt-1 break-words">{quote.error.message}</p>}
+          <ControlLinks controls={quote.controls} code={quote.error?.code} />
+        </div>
+      )}
       <p className="break-words text-muted">{quote.routing_reason}</p>
       <details>
         <summary className="w-fit rounded text-accent underline underline-offset-2">

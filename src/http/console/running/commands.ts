@@ -3,7 +3,6 @@ import { quoted } from "../../client/Shell.ts"
 import { type RunBody, withCap } from "./request.ts"
 
 export interface Place {
-  /** The address of the service. */
   readonly address: string
   /** The most that the run may cost, such as "0.0468". */
   readonly cap: string

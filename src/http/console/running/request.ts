@@ -20,8 +20,6 @@ export const nameOf = ({ capability, provider, endpoint }: RunBody): string =>
 /** The words of the button that runs it. */
 export const runWord = (hold: string): string =>
   microsOf(hold) === 0n ? "Run, free of charge" : `Run for at most ${exactDollars(hold)}`
-
-/** Addresses of the catalog's pages. */
 export const capabilityPage = (capability: string): string => `/catalog/${encodeURIComponent(capability)}`
 
 /** An endpoint's path follows the provider as it is. The method is needed where a path has several. */

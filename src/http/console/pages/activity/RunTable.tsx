@@ -26,7 +26,6 @@ const grid =
 
 interface RowProps {
   readonly run: RunRow
-  /** The name of its API key. */
   readonly keyName: string
   readonly index: number
   /** Pixels from the first row. */

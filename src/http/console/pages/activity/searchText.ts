@@ -2,7 +2,6 @@
 
 export type Meaning =
   | { readonly kind: "run"; readonly run_id: string }
-  /** A filter of the address and its value. */
   | { readonly kind: "filter"; readonly name: string; readonly value: string }
   | { readonly kind: "unknown" }
 

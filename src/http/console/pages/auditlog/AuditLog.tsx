@@ -31,24 +31,8 @@ const dayAfter = (day: string) => {
   return Number.isNaN(millis) ? day : utcDay(millis, -1)
 }
 
-const By = () => {
-  const [{ actor = "" }, change] = useFilters()
-  const isKind = actor === "" || Object.hasOwn(actors, actor)
-  return (
-    <>
-      <FilterSelect name="actor" label="Kind of actor" any="By anybody" options={actors} />
-      <SearchBox
-        label="E-mail address or id of who changed something"
-        placeholder="E-mail address, or id of a person or key"
-        value={isKind ? "" : actor}
-        onSearch={(text) => change({ actor: text })}
-      />
-    </>
-  )
-}
-
 const Log = () => {
-  const [{ actor = "", action = "", from = "", to = "" }] = useFilters()
+  const [{ actor = "", action = "", from = "", to = "" }, change] = useFilters()
   const paged = usePaged(["audit log", actor, action, from, to], (cursor) =>
     api.auditLog.list({ query: { ...cursor, ...setOnly({ actor, action, from, to: dayAfter(to) }) } })
   )
@@ -57,7 +41,13 @@ const Log = () => {
     <>
       <div className="mb-4 flex flex-wrap items-start gap-2">
         <FilterSelect name="action" label="What was changed" any="Everything" options={nouns} keeps />
-        <By />
+        <FilterSelect name="actor" label="Kind of actor" any="By anybody" options={actors} />
+        <SearchBox
+          label="E-mail address or id of who changed something"
+          placeholder="E-mail address, or id of a person or key"
+          value={Object.hasOwn(actors, actor) ? "" : actor}
+          onSearch={(text) => change({ actor: text })}
+        />
         <Period />
       </div>
       <PagedTable

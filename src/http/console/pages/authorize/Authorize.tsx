@@ -44,8 +44,6 @@ const requestIn = (search: Search) => {
 type Request = ReturnType<typeof requestIn>
 
 const exact = "wrap-anywhere font-medium"
-
-/** What a person checks before the answer. */
 const factsOf = ({ organization, on_this_machine, redirect_host, scope }: Asked) =>
   [
     ["Organization whose wallet pays", organization.name, exact],

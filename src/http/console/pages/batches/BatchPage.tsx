@@ -7,13 +7,11 @@ import { amountOf, exactDollars, microsOf, shareOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { counted } from "../../data/words.ts"
 import { AmountField } from "../../parts/Field.tsx"
-import { Link, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Denied, Link, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Id, Money, Status, statusBar, Time } from "../../parts/Values.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Results } from "./Results.tsx"
-import { type Batch, endedOf, fileOf, useBatch } from "./useBatch.ts"
-
-const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"] as const
+import { type Batch, endedOf, ends, fileOf, useBatch } from "./useBatch.ts"
 
 const Progress = ({ batch }: { readonly batch: Batch }) => {
   const { rows, charged, max_total, done, id } = batch
@@ -76,8 +74,6 @@ const Progress = ({ batch }: { readonly batch: Batch }) => {
     </Panel>
   )
 }
-
-/** The button that runs a batch's blocked rows again, with the limit of the whole batch in its dialog. */
 const Retry = ({ batch }: { readonly batch: Batch }) => {
   const { id, rows, charged, max_total } = batch
   const [typed, setTyped] = useState<string | null>(null)
@@ -146,9 +142,7 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
       }
       lead={
         <>
-          {!may && (
-            <p>Your role is viewer. A member, an admin or an owner can cancel a batch and run its blocked rows.</p>
-          )}
+          <Denied operation="batches.cancel" />
           <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
             <Status status={batch.status} large />
             <Id id={batch.id} what="the batch's id" />

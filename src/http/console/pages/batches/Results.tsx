@@ -8,9 +8,8 @@ import { PagedTable } from "../../lists/PagedList.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Empty, Panel, RowLink } from "../../parts/Page.tsx"
 import { statusWord } from "../../parts/Values.tsx"
-import { type Batch, endedOf, readResults } from "./useBatch.ts"
+import { type Batch, endedOf, ends, readResults } from "./useBatch.ts"
 
-const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"]
 const pageSize = 50
 const refreshMillis = 3_000
 const fieldsShown = 4
@@ -85,7 +84,7 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
 
 export const Results = ({ batch }: { readonly batch: Batch }) => {
   const [{ status = "" }] = useFilters()
-  const chosen = ends.includes(status) ? status : ""
+  const chosen = ends.find((end) => end === status) ?? ""
   return (
     <Panel
       title="Results"

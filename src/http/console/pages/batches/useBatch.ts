@@ -34,9 +34,9 @@ export const useBatches = () =>
 /** The label that this console gives a batch. */
 export const fileOf = ({ metadata }: Batch): string | null => metadata?.["file"] ?? null
 
+/** How a row can end. */
+export const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "cancelled"] as const
 export const endedOf = ({ rows }: Batch): number => rows.total - rows.open
-
-/** A line of the results, as the API writes it. */
 export type Line = Nouns["BatchResult"]["Encoded"]
 
 export interface Lines {
@@ -51,10 +51,10 @@ export const addressOfResults = (batch_id: string): string => `/v1/batches/${enc
 /** The first rows with this status. An empty text means any. */
 export const readResults = async (
   batch_id: string,
-  { status, wanted, signal }: { readonly status: string; readonly wanted: number; readonly signal: AbortSignal }
+  { status, wanted, ...options }: { readonly status: string; readonly wanted: number; readonly signal?: AbortSignal }
 ): Promise<Lines> => {
   const headers = { accept: "application/x-ndjson" }
-  const response = await request("GET", addressOfResults(batch_id), {}, { headers, signal })
+  const response = await request("GET", addressOfResults(batch_id), {}, { headers, ...options })
   const reader = response.body?.getReader()
   if (reader === undefined) return { lines: [], more: false }
   const decoder = new TextDecoder()
@@ -75,10 +75,5 @@ export const readResults = async (
     }
   }
 }
-
-/** All rows that have ended. */
-export const allResults = async (batch_id: string): Promise<ReadonlyArray<Line>> => {
-  const headers = { accept: "application/x-ndjson" }
-  const response = await request("GET", addressOfResults(batch_id), {}, { headers })
-  return (await response.text()).split("\n").flatMap((text) => (text === "" ? [] : [parsed(text)]))
-}
+export const allResults = async (batch_id: string): Promise<ReadonlyArray<Line>> =>
+  (await readResults(batch_id, { status: "", wanted: Number.POSITIVE_INFINITY })).lines

@@ -77,17 +77,6 @@ const About = ({ provider }: { readonly provider: Provider }) => {
   )
 }
 
-const Endpoints = ({ provider }: { readonly provider: string }) => (
-  <PagedTable
-    paged={useEndpoints(provider)}
-    label="Raw endpoints"
-    columns={endpointColumns}
-    keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
-    toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
-    empty="This provider has no raw endpoints here."
-  />
-)
-
 export const OfProvider = ({ provider }: { readonly provider: string }) => (
   <div className="grid grid-cols-1 gap-6">
     <Loaded query={useProviders()}>
@@ -96,6 +85,13 @@ export const OfProvider = ({ provider }: { readonly provider: string }) => (
         return chosen === undefined ? <Empty title="There is no such provider." /> : <About provider={chosen} />
       }}
     </Loaded>
-    <Endpoints key={provider} provider={provider} />
+    <PagedTable
+      paged={useEndpoints(provider)}
+      label="Raw endpoints"
+      columns={endpointColumns}
+      keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
+      toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
+      empty="This provider has no raw endpoints here."
+    />
   </div>
 )

@@ -140,7 +140,7 @@ const Catalog = () => {
       {text.trim() !== "" ? (
         <FoundList wanted={wanted} search={results} />
       ) : provider !== "" ? (
-        <OfProvider provider={provider} />
+        <OfProvider key={provider} provider={provider} />
       ) : (
         <AllCapabilities />
       )}

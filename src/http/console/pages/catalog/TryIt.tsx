@@ -40,7 +40,6 @@ const Price = ({
 
 interface TryItProps {
   readonly inspected: Inspected
-  /** What the form has at first. */
   readonly initial: Values
   readonly options: Draft
 }

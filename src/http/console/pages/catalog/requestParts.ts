@@ -45,8 +45,6 @@ const partsOfEndpoint = ({ method, input }: InspectedEndpoint): ReadonlyArray<Pa
 
 export const partsOf = (inspected: Inspected): ReadonlyArray<Part> =>
   isCapability(inspected) ? [partOf("input", "Input", inspected.input_schema)] : partsOfEndpoint(inspected)
-
-/** Values of the parts, as JSON. */
 export type Values = Readonly<Partial<Record<PartName, unknown>>>
 export type Drafts = Readonly<Partial<Record<PartName, Draft>>>
 
@@ -85,8 +83,6 @@ const targetOf = (inspected: Inspected) =>
   isCapability(inspected)
     ? { capability: inspected.capability }
     : { provider: inspected.provider, endpoint: inspected.endpoint, method: inspected.method }
-
-/** The body of the run. */
 export const bodyOf = (inspected: Inspected, values: Values, options: unknown): RunBody | null => {
   const members = Object.fromEntries(
     Object.entries({ ...values, ...Object(options) }).filter(([, value]) => value !== undefined)

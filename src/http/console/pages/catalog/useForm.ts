@@ -48,8 +48,6 @@ const ofCapabilities = [
   "unless_contacted_within_seconds",
   "accept"
 ]
-
-/** The options that this target does not take. */
 const lackedBy = (inspected: Inspected): ReadonlyArray<string> => {
   if (!isCapability(inspected)) return ofCapabilities
   const { accept } = inspected
@@ -57,8 +55,6 @@ const lackedBy = (inspected: Inspected): ReadonlyArray<string> => {
   const types = accept.phone_types.length === 0 ? ["phone_type"] : []
   return [...types, ...(accept.max_age_days === null ? ["max_age_days"] : []), ...(accept.agree ? [] : ["agree"])]
 }
-
-/** The options of a run. */
 export const optionsOf = (inspected: Inspected): Field => without(fields, lackedBy(inspected))
 
 /** The options of an earlier request, but its caps: prices may have changed since. */

@@ -13,8 +13,6 @@ import { Page, Panel } from "../../parts/Page.tsx"
 
 type Preview = AnswerOf<"configuration", "preview">
 type Created = AnswerOf<"configuration", "apply">["created"]
-
-/** What was previewed, and the answer. */
 interface Shown {
   readonly payload: { readonly configuration: ReturnType<typeof parsedYaml>["value"]; readonly prune: boolean }
   readonly preview: Preview

@@ -54,10 +54,6 @@ const columns = columnsOf("HistoryRow", {
     )
 })
 
-const ManyTable = ({ items }: { readonly items: ReadonlyArray<Row> }) => (
-  <DataTable label="Subjects" rows={items} columns={columns} keyOf={({ query }) => query} toOf={addressOf} />
-)
-
 /** Of one request to the API, and of one list here. */
 const perRequest = 200
 const subjectsMax = 2_000
@@ -97,7 +93,7 @@ const Found = ({ answer }: { readonly answer: Answer }) => {
           Export CSV
         </SaveButton>
       </div>
-      <ManyTable items={items} />
+      <DataTable label="Subjects" rows={items} columns={columns} keyOf={({ query }) => query} toOf={addressOf} />
     </section>
   )
 }

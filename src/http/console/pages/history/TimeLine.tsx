@@ -12,8 +12,6 @@ interface Role {
 }
 
 const seen: Role = { word: null, tone: "grey", shape: Eye }
-
-/** What each run was for the subject. */
 const rolesOf = ({ touches, reusable }: Known): ReadonlyMap<string, Role> => {
   const roles = new Map<string, Role>()
   for (const { run_id } of reusable) roles.set(run_id, { word: "bought", tone: "green", shape: Receipt })

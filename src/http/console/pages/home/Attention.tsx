@@ -36,12 +36,13 @@ const useFailing = (enabled: boolean) => {
 }
 
 /** What could not be read, so that no news is not taken for good news. */
-const unreadWords = (parts: ReadonlyArray<readonly [string, Error | null]>): string | null => {
-  const unread = parts.flatMap(([words, error]) => (error === null ? [] : [words]))
-  return unread.length === 0 ? null : `Could not be read, so it may need attention too: ${unread.join(", ")}.`
+const unreadWords = (parts: Readonly<Record<string, Error | null>>): string | false => {
+  const unread = Object.entries(parts).flatMap(([words, error]) => (error === null ? [] : [words]))
+  return unread.length > 0 && `Could not be read, so it may need attention too: ${unread.join(", ")}.`
 }
 
-const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
+/** False for what needs no attention. */
+const useNotes = (): ReadonlyArray<ReactNode> => {
   const { data: wallet, isPending } = useWallet()
   // After the figures that everybody came for: a browser sends six requests at once, and one of them is the stream of events.
   const enabled = !isPending
@@ -52,57 +53,46 @@ const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
   const blocked = blockedRuns.data?.items ?? []
   const { failing, error: failingError } = useFailing(enabled)
   const low = guard?.low_balance ?? null
-  const notes: Array<readonly [string, ReactNode]> = []
-  if (topup !== undefined && topup.last_error !== null)
-    notes.push([
-      "topup",
+  return [
+    (topup?.last_error ?? null) !== null && (
       <>
-        The last automatic top-up failed: {topup.last_error} <TextLink to="/wallet">Open the wallet</TextLink>
+        The last automatic top-up failed: {topup?.last_error} <TextLink to="/wallet">Open the wallet</TextLink>
       </>
-    ])
-  if (wallet !== undefined && low !== null && isLess(wallet.available, low))
-    notes.push([
-      "low",
+    ),
+    wallet !== undefined && low !== null && isLess(wallet.available, low) && (
       <>
         The available balance is below {exactDollars(low)}, the amount that you set.{" "}
         <TextLink to="/wallet">Top up</TextLink>
       </>
-    ])
-  if (blocked.length > 0) {
-    const count = blocked.length === 50 ? "50 or more" : blocked.length
-    notes.push([
-      "blocked",
+    ),
+    blocked.length > 0 && (
       <>
-        {count} {blocked.length === 1 ? "run was" : "runs were"} blocked by a limit since yesterday.{" "}
-        <TextLink to="/activity?status=blocked">Show blocked runs</TextLink>
+        {blocked.length === 50 ? "50 or more" : blocked.length} {blocked.length === 1 ? "run was" : "runs were"} blocked
+        by a limit since yesterday. <TextLink to="/activity?status=blocked">Show blocked runs</TextLink>
       </>
-    ])
-  }
-  for (const { field, name, runs, failed } of failing)
-    notes.push([
-      `failing ${name}`,
+    ),
+    ...failing.map(({ field, name, runs, failed }) => (
       <>
         {name}: {failed} of {runs} runs failed since yesterday.{" "}
         <TextLink to={`/activity?${field}=${encodeURIComponent(name)}&status=failed`}>Show failed runs</TextLink>
       </>
-    ])
-  const unread = unreadWords([
-    ["the automatic top-up", topups.error],
-    ["blocked runs", blockedRuns.error],
-    ["failing runs", failingError]
-  ])
-  if (unread !== null) notes.push(["unread", unread])
-  return notes
+    )),
+    unreadWords({
+      "the automatic top-up": topups.error,
+      "blocked runs": blockedRuns.error,
+      "failing runs": failingError
+    })
+  ]
 }
 
 export const Attention = () => {
-  const notes = useNotes()
+  const notes = useNotes().filter((one) => one !== false)
   if (notes.length === 0) return null
   return (
     <Panel title="Needs attention">
       <ul className="space-y-2">
-        {notes.map(([key, text]) => (
-          <li key={key} className="flex items-start gap-2">
+        {notes.map((text, index) => (
+          <li key={index} className="flex items-start gap-2">
             <TriangleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-amber" />
             <span>{text}</span>
           </li>

@@ -6,7 +6,7 @@ import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
 import { useApiKeys } from "../../data/lists.ts"
 import { microsOf } from "../../data/money.ts"
-import { allPages } from "../../data/page.ts"
+
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
 import { Field } from "../../parts/Field.tsx"
@@ -87,29 +87,21 @@ const Step = ({
   )
 }
 
-const isServed = (path: string) => allPages().some((page) => page.path === path)
-
 /** Not needed for a first run, so nobody has to tick them off. */
 const next: ReadonlyArray<readonly [string, string, string]> = [
   ["/settings/guard", "Set a daily limit", "A run that would exceed it does not start."],
-  ["/settings/members", "Invite a colleague", "As an admin, a member who runs, or a viewer who reads."]
+  ["/settings/members", "Invite a colleague", "As an admin, a member who runs, or a viewer who reads."],
+  ["/history", "Look a person or company up", "See whether it was bought or contacted before."],
+  ["/batches/new", "Run a whole CSV", "One limit holds for all of its rows."]
 ]
 
 const Next = () => (
   <ul className="mt-4 list-disc space-y-1 border-t border-line pt-4 pl-5 text-muted">
-    {next
-      .filter(([path]) => isServed(path))
-      .map(([path, title, why]) => (
-        <li key={path}>
-          <TextLink to={path}>{title}</TextLink>. {why}
-        </li>
-      ))}
-    <li>
-      <TextLink to="/history">Look a person or company up</TextLink>. See whether it was bought or contacted before.
-    </li>
-    <li>
-      <TextLink to="/batches/new">Run a whole CSV</TextLink>. One limit holds for all of its rows.
-    </li>
+    {next.map(([path, title, why]) => (
+      <li key={path}>
+        <TextLink to={path}>{title}</TextLink>. {why}
+      </li>
+    ))}
   </ul>
 )
 

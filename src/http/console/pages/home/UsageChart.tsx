@@ -27,8 +27,6 @@ const lastDays = (zone: string): ReadonlyArray<string> => {
   const now = present()
   return Array.from({ length: daysMax }, (_, index) => zoneDay(zone, now, daysMax - 1 - index))
 }
-
-/** The days since the first one with a run. */
 const sinceFirst = (days: ReadonlyArray<string>, items: ReadonlyArray<Item>) => {
   const first = days.findIndex((day) => items.some((item) => item.day === day))
   return days.slice(Math.min(Math.max(first, 0), daysMax - daysMin))

@@ -22,8 +22,6 @@ export const Spent = ({ spent, amount }: Pick<Allowance, "spent" | "amount">) =>
     <Meter spent={spent} limit={amount} label="Part of the allowance that is spent" />
   </div>
 )
-
-/** `names` are those of keys, by their ids. */
 const columnsFor = (names: ReadonlyMap<string, string>, may: boolean) =>
   columnsOf("Allowance", {
     name: (key) => <KeyName {...key} />,
@@ -103,8 +101,6 @@ export const RevokeAllowance = ({ allowance }: { readonly allowance: Allowance }
     </p>
   </ConfirmAction>
 )
-
-/** The money of an allowance, on the page of its key. */
 export const AllowancePanel = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   const may = useMayEnd(apiKey)
   return (

@@ -13,7 +13,6 @@ export interface NewKey {
 }
 interface EndKeyProps {
   readonly apiKey: ApiKey
-  /** Gets the key that replaces this one. */
   readonly onMade: (key: NewKey) => void
 }
 

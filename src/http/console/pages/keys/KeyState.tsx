@@ -47,8 +47,6 @@ export const BudgetBar = ({
     </div>
   )
 }
-
-/** An id of a key, which leads to its page. */
 export const KeyLink = ({ id, name = id }: { readonly id: string; readonly name?: string }) => (
   <TextLink to={`/settings/keys/${id}`} className="break-words">
     {name}

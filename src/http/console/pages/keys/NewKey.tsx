@@ -12,26 +12,8 @@ import { firstRules, useRuleWords } from "./keys.ts"
 
 const form = payloadForm("keys", "create", ["environment"])
 
-const Made = ({ id, api_key }: { readonly id: string; readonly api_key: string }) => {
-  const go = useGo()
-  return (
-    <div className="space-y-4">
-      <Secret
-        title="This is the key. It is shown only now: store it where secrets belong."
-        label="the API key"
-        text={api_key}
-        done="I have stored the key"
-        onStored={() => go(`/settings/keys/${id}`)}
-      />
-      <CodeBlock
-        label="a first request with the key"
-        text={`curl -s ${location.origin}/v1/wallet -H "Authorization: Bearer $RUNGATE_API_KEY"`}
-      />
-    </div>
-  )
-}
-
 const NewKey = () => {
+  const go = useGo()
   const words = useRuleWords("the key")
   return (
     <Page title="Create an API key">
@@ -46,7 +28,21 @@ const NewKey = () => {
               changes={["keys"]}
               submit="Create the key"
               className="space-y-5"
-              instead={(created) => <Made {...created} />}
+              instead={({ id, api_key }) => (
+                <div className="space-y-4">
+                  <Secret
+                    title="This is the key. It is shown only now: store it where secrets belong."
+                    label="the API key"
+                    text={api_key}
+                    done="I have stored the key"
+                    onStored={() => go(`/settings/keys/${id}`)}
+                  />
+                  <CodeBlock
+                    label="a first request with the key"
+                    text={`curl -s ${location.origin}/v1/wallet -H "Authorization: Bearer $RUNGATE_API_KEY"`}
+                  />
+                </div>
+              )}
             />
           )}
         </Loaded>

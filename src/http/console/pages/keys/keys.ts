@@ -25,8 +25,6 @@ export const useScopeNames = () => {
     ? { capabilities: null, providers: null }
     : { capabilities, providers }
 }
-
-/** Allowances of the organization, newest first. */
 export type Allowance = AnswerOf<"allowances", "get">
 
 export const useAllowance = (allowance_id: string, options: { readonly placeholderData?: Allowance } = {}) =>

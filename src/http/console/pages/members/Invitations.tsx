@@ -2,7 +2,7 @@
 import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useMay, useService, useSession } from "../../data/session.ts"
-import { Denied, Panel } from "../../parts/Page.tsx"
+import { Allowed, Panel } from "../../parts/Page.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -96,23 +96,19 @@ export const Invitations = () => {
   const paged = usePaged(["invitations"], (from) => api.invitations.list({ query: from }), {
     enabled: may
   })
-  if (!may)
-    return (
-      <Panel title="Invitations">
-        <Denied operation="invitations.create" />
-      </Panel>
-    )
   return (
     <Panel title="Invite somebody">
-      <div className="space-y-6">
-        <Invite />
-        <PagedTable
-          paged={paged}
-          label="Open invitations"
-          columns={columns}
-          empty="Invitations that nobody has accepted yet will be here."
-        />
-      </div>
+      <Allowed operation="invitations.create">
+        <div className="space-y-6">
+          <Invite />
+          <PagedTable
+            paged={paged}
+            label="Open invitations"
+            columns={columns}
+            empty="Invitations that nobody has accepted yet will be here."
+          />
+        </div>
+      </Allowed>
     </Panel>
   )
 }

@@ -83,8 +83,6 @@ export const RemoveMember = ({ member, isSelf }: { readonly member: Member; read
     </ConfirmAction>
   )
 }
-
-/** Roles, what each may do, and the members who have them. */
 export type Member = AnswerOf<"members", "list">["items"][number]
 export type Role = Member["role"]
 
@@ -107,8 +105,6 @@ export const keysOfRole = (role: Role): string | null => {
     ? "API keys without a scope that the person created get one: they start runs and change nothing else."
     : null
 }
-
-/** What has happened to the keys, as the answer lists them. */
 export const keysDone = (keys: AnswerOf<"members", "remove">["keys"]): string => {
   const names = (change: "narrowed" | "revoked") =>
     keys.flatMap((key) => (key.change === change ? [key.name] : [])).join(", ")

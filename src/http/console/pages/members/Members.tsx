@@ -9,15 +9,6 @@ import { Badge } from "../../parts/Values.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { type Member, RemoveFactors, RemoveMember, RoleOf, roleWords } from "./MemberActions.tsx"
 
-const Roles = () => (
-  <details className="mt-4">
-    <summary className="text-muted">What each role may do</summary>
-    <div className="mt-2">
-      <Facts facts={roleWords} />
-    </div>
-  </details>
-)
-
 const Members = () => {
   const session = useSession()
   const members = usePaged<Member>(["members"], (from) => api.members.list({ query: from }), { pageSize: 100 })
@@ -65,7 +56,12 @@ const Members = () => {
     >
       <Panel title="People">
         <PagedTable paged={members} label="Members" columns={columns} empty="Members will be here." />
-        <Roles />
+        <details className="mt-4">
+          <summary className="text-muted">What each role may do</summary>
+          <div className="mt-2">
+            <Facts facts={roleWords} />
+          </div>
+        </details>
       </Panel>
       <Invitations />
     </Page>

@@ -1,12 +1,12 @@
 /** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
 import { api, useRead } from "../../data/api.ts"
-import { useFilters } from "../../data/address.ts"
+
 import { counted } from "../../data/words.ts"
 import { Figure } from "../../lists/Facts.tsx"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { Loaded, LoadedPanel, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { Money, statusWord, Time } from "../../parts/Values.tsx"
-import { spans } from "./Margins.tsx"
+import { spans, useMargins } from "./Margins.tsx"
 import { backlogSecondsMax, oldestOf, secondsText, useQueues } from "./useQueues.ts"
 import { Verdict } from "./parts.tsx"
 
@@ -97,16 +97,8 @@ const ProvidersPanel = () => {
 /** A blocked run met a limit that its organization set. */
 const noErrors = new Set(["succeeded", "no_match", "blocked", "cancelled"])
 const unknownMax = 200
-
-/** Revenue, volume, errors and unknown outcomes. */
 const Business = () => {
-  const [{ days: chosen = "1" }] = useFilters()
-  const days = spans.some(([value]) => value === chosen) ? chosen : "1"
-  const margins = useRead(
-    ["operator", "margins", days],
-    () => api.operatorProviders.margins({ query: { days: Number(days) } }),
-    { refetchInterval: marginsMillis }
-  )
+  const margins = useMargins("1", { refetchInterval: marginsMillis })
   const unknown = useRead(["operator", "unknown", "open"], () =>
     api.operatorOutcomes.list({ query: { resolved: "false", limit: unknownMax } })
   )

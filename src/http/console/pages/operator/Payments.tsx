@@ -48,33 +48,28 @@ const Mismatches = () => (
   </LoadedPanel>
 )
 
-const List = ({ state }: { readonly state: (typeof states)[number] | undefined }) => {
+const Payments = () => {
+  const [search] = useFilters()
+  const state = states.find((one) => one === search["state"])
   const paged = usePaged(
     ["operator", "payments", state ?? ""],
     (from) => api.operatorPayments.list({ query: { ...(state === undefined ? {} : { state }), ...from } }),
     { pageSize: 100 }
   )
   return (
-    <PagedTable
-      paged={paged}
-      label="Payments"
-      columns={columns}
-      keyOf={({ payment_id }) => payment_id}
-      toOf={organizationPath}
-      empty={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}
-      hint="A checkout or an automatic top-up makes one."
-    />
-  )
-}
-
-const Payments = () => {
-  const [search] = useFilters()
-  return (
     <Page title="Payments">
       <Mismatches />
       <div>
         <FilterSelect name="state" label="State" any="Any state" options={states} className="mb-4 max-w-44" />
-        <List state={states.find((one) => one === search["state"])} />
+        <PagedTable
+          paged={paged}
+          label="Payments"
+          columns={columns}
+          keyOf={({ payment_id }) => payment_id}
+          toOf={organizationPath}
+          empty={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}
+          hint="A checkout or an automatic top-up makes one."
+        />
       </div>
     </Page>
   )

@@ -9,7 +9,6 @@ import { DataTable, type TableProps } from "../../parts/Table.tsx"
 import { Id } from "../../parts/Values.tsx"
 
 interface SmallTableProps<A> extends Omit<TableProps<A>, "empty" | "plain"> {
-  /** In place of a table without rows. */
   readonly none: string
 }
 
@@ -18,8 +17,6 @@ export const SmallTable = <A,>({ label, none, ...table }: SmallTableProps<A>) =>
   // The panel around it often has the same name.
   <DataTable plain label={`${label} (table)`} empty={<p className="text-muted">{none}</p>} {...table} />
 )
-
-/** A panel that has only the table. */
 export const TablePanel = <A,>({ title, ...table }: SmallTableProps<A> & { readonly title: string }) => (
   <Panel title={title}>
     <SmallTable {...table} />
@@ -55,7 +52,11 @@ export const Ask = <A,>({ children, after, ...question }: Omit<Confirmation<A>, 
   </ConfirmAction>
 )
 
-type Payment = AnswerOf<"operatorOrganizations", "get">["payments"][number]
+/** What parts of an organization's page get. */
+export interface OfDetail {
+  readonly detail: AnswerOf<"operatorOrganizations", "get">
+}
+type Payment = OfDetail["detail"]["payments"][number]
 
 export const paymentCells = {
   state: ({ state, failure }: Payment) => (failure === null ? state : `${state}: ${failure}`),

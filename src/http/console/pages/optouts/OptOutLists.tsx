@@ -11,11 +11,9 @@ import { Page, Panel } from "../../parts/Page.tsx"
 type Entry = AnswerOf<"optOuts", "list">["items"][number]
 
 interface ListProps {
-  /** Of the contract's operations. */
   readonly group: "optOuts" | "operatorOptOuts"
   /** The first part of the keys of its queries. An operator's list is read with everything of the operator. */
   readonly name: string
-  /** Where the export is. */
   readonly path: string
 }
 

@@ -56,37 +56,36 @@ const SetAccount = ({ taken }: { readonly taken: ReadonlySet<string> }) => {
   )
 }
 
-const Remove = ({ provider }: { readonly provider: string }) => (
-  <div className="mt-4 space-y-3">
-    <ConfirmAction
-      send={() => api.providerAccounts.remove({ params: { provider } })}
-      says={`Your account at ${provider} is removed.`}
-      changes={changes}
-      word="Remove the account"
-      title={`Remove your account at ${provider}?`}
-      cancel="Keep it"
+const AccountPanel = ({ account }: { readonly account: Account }) => {
+  const { provider, fallback } = account
+  return (
+    <Panel
+      title={provider}
+      className="break-words"
+      actions={fallback && <Badge tone="blue">falls back to this service's account</Badge>}
     >
-      <p>The key is deleted. Runs at {provider} use this service's account from now on, at its price.</p>
-    </ConfirmAction>
-  </div>
-)
-
-const AccountPanel = ({ account }: { readonly account: Account }) => (
-  <Panel
-    title={account.provider}
-    className="break-words"
-    actions={account.fallback && <Badge tone="blue">falls back to this service's account</Badge>}
-  >
-    <NounFacts
-      noun="ProviderAccount"
-      one={account}
-      cells={{ last_four: ({ last_four }) => <span className="block font-mono">…{last_four}</span> }}
-    />
-    <May operation="providerAccounts.set">
-      <Remove provider={account.provider} />
-    </May>
-  </Panel>
-)
+      <NounFacts
+        noun="ProviderAccount"
+        one={account}
+        cells={{ last_four: ({ last_four }) => <span className="block font-mono">…{last_four}</span> }}
+      />
+      <May operation="providerAccounts.set">
+        <div className="mt-4 space-y-3">
+          <ConfirmAction
+            send={() => api.providerAccounts.remove({ params: { provider } })}
+            says={`Your account at ${provider} is removed.`}
+            changes={changes}
+            word="Remove the account"
+            title={`Remove your account at ${provider}?`}
+            cancel="Keep it"
+          >
+            <p>The key is deleted. Runs at {provider} use this service's account from now on, at its price.</p>
+          </ConfirmAction>
+        </div>
+      </May>
+    </Panel>
+  )
+}
 
 const ProviderAccounts = () => (
   <Page

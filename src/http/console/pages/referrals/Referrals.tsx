@@ -5,34 +5,26 @@ import { Empty, Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page
 import { DataTable } from "../../parts/Table.tsx"
 import { Money, State } from "../../parts/Values.tsx"
 
-type Program = AnswerOf<"referrals", "program">
-const Share = ({ program }: { readonly program: Program }) => (
-  <Panel title="Your code">
-    <NounFacts noun="ReferralProgram" one={program} only={["code", "link"]} />
-    <p className="mt-3 text-muted">{program.terms.description}</p>
-  </Panel>
-)
-
-const Earned = ({ program }: { readonly program: Program }) => (
-  <Panel title="Earnings">
-    <NounFacts
-      noun="ReferralProgram"
-      one={program}
-      only={["earnings.credited", "earnings.pending", "earnings.referred_count"]}
-    />
-    <p className="mt-3 text-muted">
-      Earnings are credited to <TextLink to="/wallet">your wallet</TextLink> about once a minute, from one cent on.
-    </p>
-  </Panel>
-)
-
-const Shown = ({ program }: { readonly program: Program }) => {
+const Shown = ({ program }: { readonly program: AnswerOf<"referrals", "program"> }) => {
   const { referred, referred_by, credits, earnings } = program
   return (
     <div className="grid grid-cols-1 gap-6">
       <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
-        <Share program={program} />
-        <Earned program={program} />
+        <Panel title="Your code">
+          <NounFacts noun="ReferralProgram" one={program} only={["code", "link"]} />
+          <p className="mt-3 text-muted">{program.terms.description}</p>
+        </Panel>
+        <Panel title="Earnings">
+          <NounFacts
+            noun="ReferralProgram"
+            one={program}
+            only={["earnings.credited", "earnings.pending", "earnings.referred_count"]}
+          />
+          <p className="mt-3 text-muted">
+            Earnings are credited to <TextLink to="/wallet">your wallet</TextLink> about once a minute, from one cent
+            on.
+          </p>
+        </Panel>
       </div>
       {referred_by !== null && (
         <Panel title="Your own bonus">

@@ -32,18 +32,6 @@ const columns = columnsOf("OpenSession", {
     )
 })
 
-const EndAll = () => (
-  <ConfirmAction
-    send={() => api.auth.endSessions({})}
-    after={() => sessionChanged("/sign-in")}
-    word="End all my sessions"
-    title="End all your sessions?"
-    confirm="End all sessions"
-  >
-    <p>Every browser and every command line that is signed in as you signs out, this page too. API keys still work.</p>
-  </ConfirmAction>
-)
-
 const Sessions = () => {
   const signOut = useSignOut()
   const sessions = useRead(["sessions"], () => api.auth.sessions({}))
@@ -57,7 +45,18 @@ const Sessions = () => {
           <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
             Sign out here
           </Button>
-          <EndAll />
+          <ConfirmAction
+            send={() => api.auth.endSessions({})}
+            after={() => sessionChanged("/sign-in")}
+            word="End all my sessions"
+            title="End all your sessions?"
+            confirm="End all sessions"
+          >
+            <p>
+              Every browser and every command line that is signed in as you signs out, this page too. API keys still
+              work.
+            </p>
+          </ConfirmAction>
         </div>
       </div>
     </Panel>

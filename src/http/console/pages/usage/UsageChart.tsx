@@ -50,8 +50,6 @@ const lineOf = (
     bars: isAlone
   }
 }
-
-/** One line for each of the values that were charged most, and one for the rest. */
 const linesOf = (
   items: ReadonlyArray<Item>,
   grouping: Grouping | null,

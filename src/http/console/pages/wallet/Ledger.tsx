@@ -82,8 +82,6 @@ const columns: ReadonlyArray<Column<Row>> = [
   { title: "Amount", cell: (row) => <Money amount={amountOf(row)} />, align: "right" },
   { title: "Balance", cell: ([{ balance_after }]) => <Money amount={balance_after} />, align: "right", wide: true }
 ]
-
-/** The filters of the address as the API takes them. */
 const queryOf = (search: Search) => {
   const { from = "", to = "", run = "", type = "" } = search
   return { ...(isType(type) ? { type } : {}), ...setOnly({ run_id: run, from, to }) }

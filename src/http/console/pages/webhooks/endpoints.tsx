@@ -33,14 +33,10 @@ export const Trouble = ({ endpoint }: { readonly endpoint: Endpoint }) => {
     </p>
   )
 }
-
-/** Webhook endpoints, their deliveries, and the kinds of events in words. */
 export type Endpoint = AnswerOf<"webhooks", "get">
 export type Delivery = AnswerOf<"webhooks", "deliveries">["items"][number]
 
 const words = wordsOfEvents()
-
-/** The words of a form's fields. */
 export const fieldWords = {
   url: {
     label: "Address",

@@ -59,8 +59,6 @@ export const MappingForm = ({
     </>
   )
 }
-
-/** The first rows as they will be run, and every row in which something is wrong. */
 export interface CheckedRow {
   /** Counted from 1, without the header line. */
   readonly row: number

@@ -50,8 +50,6 @@ export const formOf = (schema: Fields): InputForm => {
 
 /** Columns by field. A field without a column is left out. */
 export type Mapping = Readonly<Record<string, string>>
-
-/** Fields and the places of their columns. */
 const placesOf = (form: InputForm, header: ReadonlyArray<string>, mapping: Mapping) =>
   form.fields.flatMap((field) => {
     const at = header.indexOf(mapping[field.name] ?? "")

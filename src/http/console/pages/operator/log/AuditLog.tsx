@@ -14,8 +14,6 @@ const fields = [
   ["action", "What", "such as key or wallet.credited"],
   ["org_id", "Organization", "its id"]
 ] as const
-const filters = fields.map(([name]) => name)
-type Filters = Readonly<Record<(typeof filters)[number], string>>
 
 const columns = entryColumns<Entry>(({ org_id }) => (
   <p>
@@ -27,50 +25,41 @@ const columns = entryColumns<Entry>(({ org_id }) => (
   </p>
 ))
 
-const List = ({ query }: { readonly query: Filters }) => {
+const AuditLog = () => {
+  const [{ actor = "", action = "", org_id = "" }, change] = useFilters()
+  const typed = { actor, action, org_id }
+  const query = setOnly(typed)
+  const isFiltered = Object.keys(query).length > 0
   const paged = usePaged(
     ["operator", "log", query],
-    (from) => api.operatorAuditLog.list({ query: { ...setOnly(query), ...from } }),
+    (from) => api.operatorAuditLog.list({ query: { ...query, ...from } }),
     { pageSize: 100 }
   )
-  const isFiltered = filters.some((name) => query[name] !== "")
-  return (
-    <PagedTable
-      paged={paged}
-      label="Changes"
-      columns={columns}
-      filtered={isFiltered && ["No change matches.", "/operator/audit-log", "Show all changes"]}
-      empty="What people and operators change will be here, newest first."
-    />
-  )
-}
-
-const AuditLog = () => {
-  const [search, change] = useFilters()
-  const query: Filters = {
-    actor: search["actor"] ?? "",
-    action: search["action"] ?? "",
-    org_id: search["org_id"] ?? ""
-  }
   return (
     <>
       <PageHead title="Audit log">Who changed what. Nobody can change or delete an entry.</PageHead>
       <form
         role="search"
-        key={filters.map((name) => query[name]).join("\n")}
+        key={JSON.stringify(query)}
         onSubmit={onForm((form) =>
-          change(Object.fromEntries(filters.map((name) => [name, textIn(form, name).trim()])))
+          change(Object.fromEntries(fields.map(([name]) => [name, textIn(form, name).trim()])))
         )}
         className="mb-4 flex flex-wrap items-start gap-3"
       >
         {fields.map(([name, label, hint]) => (
-          <Field key={name} label={label} name={name} defaultValue={query[name]} maxLength={254} hint={hint} />
+          <Field key={name} label={label} name={name} defaultValue={typed[name]} maxLength={254} hint={hint} />
         ))}
         <Button type="submit" className="mt-6">
           Filter
         </Button>
       </form>
-      <List query={query} />
+      <PagedTable
+        paged={paged}
+        label="Changes"
+        columns={columns}
+        filtered={isFiltered && ["No change matches.", "/operator/audit-log", "Show all changes"]}
+        empty="What people and operators change will be here, newest first."
+      />
     </>
   )
 }

@@ -1,19 +1,17 @@
 /** One organization as the operator sees it: wallet, limits, people, keys, payments, ledger and open runs. */
-import { type AnswerOf, api, useRead } from "../../../data/api.ts"
+import { api, useRead } from "../../../data/api.ts"
 import { useParam } from "../../../data/address.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
 import { Facts } from "../../../lists/Facts.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
 import { Loaded, LoadedPanel, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
-import { Verdict } from "../parts.tsx"
+import { type OfDetail, Verdict } from "../parts.tsx"
 import { Credit, Guard, Suspension } from "./WalletChanges.tsx"
 import { Keys, Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
 import { Runs } from "./Runs.tsx"
 
-export type Detail = AnswerOf<"operatorOrganizations", "get">
-
-const Wallet = ({ detail }: { readonly detail: Detail }) => (
+const Wallet = ({ detail }: OfDetail) => (
   <Panel title="Wallet">
     <Facts
       facts={[

@@ -1,16 +1,11 @@
 /** What an organization has: open runs, the newest entries of its ledger, payments, API keys, and people. */
-import { type AnswerOf, api } from "../../../data/api.ts"
+import { api } from "../../../data/api.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Time } from "../../../parts/Values.tsx"
 import { RemoveFactors } from "../../members/MemberActions.tsx"
-import { Ask, paymentCells, TablePanel } from "../parts.tsx"
+import { Ask, type OfDetail, paymentCells, TablePanel } from "../parts.tsx"
 
-type Detail = AnswerOf<"operatorOrganizations", "get">
-interface Of {
-  readonly detail: Detail
-}
-
-export const OpenRuns = ({ detail }: Of) => (
+export const OpenRuns = ({ detail }: OfDetail) => (
   <TablePanel
     title="Open runs"
     label="Open runs, oldest first"
@@ -20,7 +15,7 @@ export const OpenRuns = ({ detail }: Of) => (
   />
 )
 
-export const Ledger = ({ detail }: Of) => (
+export const Ledger = ({ detail }: OfDetail) => (
   <TablePanel
     title="Ledger"
     label="Newest entries of the ledger"
@@ -33,7 +28,7 @@ export const Ledger = ({ detail }: Of) => (
   />
 )
 
-export const Payments = ({ detail }: Of) => (
+export const Payments = ({ detail }: OfDetail) => (
   <TablePanel
     title="Payments"
     label="Newest payments"
@@ -44,7 +39,7 @@ export const Payments = ({ detail }: Of) => (
   />
 )
 
-export const People = ({ detail }: Of) => (
+export const People = ({ detail }: OfDetail) => (
   <TablePanel
     title="People"
     label="People"
@@ -64,7 +59,7 @@ export const People = ({ detail }: Of) => (
   />
 )
 
-const Revoke = ({ detail: { name }, apiKey }: Of & { readonly apiKey: Detail["keys"][number] }) => (
+const Revoke = ({ detail: { name }, apiKey }: OfDetail & { readonly apiKey: OfDetail["detail"]["keys"][number] }) => (
   <Ask
     send={() => api.operatorOrganizations.revokeKey({ params: { key_id: apiKey.id } })}
     says="The key is revoked."
@@ -80,7 +75,7 @@ const Revoke = ({ detail: { name }, apiKey }: Of & { readonly apiKey: Detail["ke
   </Ask>
 )
 
-export const Keys = ({ detail }: Of) => (
+export const Keys = ({ detail }: OfDetail) => (
   <TablePanel
     title="API keys"
     label="API keys"

@@ -1,7 +1,7 @@
 /** What an operator changes of a wallet after a question: credits and refunds, the limits of the spend guard, and a suspension that ends. */
 import { useState } from "react"
 
-import { type AnswerOf, api } from "../../../data/api.ts"
+import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"
 import { PayloadForm } from "../../../forms/PayloadFields.tsx"
@@ -9,7 +9,7 @@ import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { Bullets } from "../../../lists/Facts.tsx"
 import { Panel } from "../../../parts/Page.tsx"
 import { Money, Time } from "../../../parts/Values.tsx"
-import { Ask, auditNote, Verdict } from "../parts.tsx"
+import { Ask, auditNote, type OfDetail, Verdict } from "../parts.tsx"
 
 const creditForm = payloadForm("operatorOrganizations", "credit", ["reference"])
 const creditWords = {
@@ -20,7 +20,7 @@ const creditWords = {
 
 const newReference = () => `console-${crypto.randomUUID()}`
 
-export const Credit = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
+export const Credit = ({ detail }: OfDetail) => {
   const { org_id, name } = detail
   // The same one until something is booked, so that a lost answer books nothing twice.
   const [reference, setReference] = useState(newReference)
@@ -66,7 +66,7 @@ const guardForm = payloadForm("operatorOrganizations", "setGuard")
 const guardWords = { per_run_limit: { label: "Per run, in USD" }, daily_limit: { label: "Per day, in USD" } }
 const limitWords = (limit: string | null) => (limit === null ? "no limit" : exactDollars(limit))
 
-export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizations", "get"> }) => {
+export const Guard = ({ detail }: OfDetail) => {
   const { org_id, name, guard } = detail
   return (
     <Panel title="Spend guard">
@@ -104,9 +104,7 @@ export const Guard = ({ detail }: { readonly detail: AnswerOf<"operatorOrganizat
   )
 }
 
-type Detail = AnswerOf<"operatorOrganizations", "get">
-
-const Resume = ({ detail }: { readonly detail: Detail }) => (
+const Resume = ({ detail }: OfDetail) => (
   <Ask
     send={() => api.operatorOrganizations.resume({ params: { org_id: detail.org_id } })}
     says="The wallet takes new runs again."
@@ -119,7 +117,7 @@ const Resume = ({ detail }: { readonly detail: Detail }) => (
   </Ask>
 )
 
-export const Suspension = ({ detail }: { readonly detail: Detail }) => {
+export const Suspension = ({ detail }: OfDetail) => {
   const { suspension } = detail
   if (suspension === null) return null
   return (

@@ -1,29 +1,23 @@
 /** Disputes of the outcome warranty: those that wait for the operator, who refunds the run or refuses with a reason. */
-import { useState } from "react"
+
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { textIn } from "../../../actions/Actions.tsx"
+import { useFilters } from "../../../data/address.ts"
+import { FilterSelect } from "../../../lists/Filters.tsx"
+import { wordOf } from "../../../lists/nouns.tsx"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Money, Time } from "../../../parts/Values.tsx"
-import { Field, Select } from "../../../parts/Field.tsx"
+import { Field } from "../../../parts/Field.tsx"
 import { PageHead, TextLink } from "../../../parts/Page.tsx"
 import { Ask, Entry } from "../parts.tsx"
 
 type Dispute = AnswerOf<"operatorDisputes", "list">["items"][number]
 
-const states: Readonly<Record<Dispute["state"], string>> = {
-  pending: "waits for a decision",
-  not_bounced: "the provider reports no bounce",
-  refunded: "refunded",
-  refused: "refused"
+interface DecideProps extends Pick<Dispute, "run_id"> {
+  readonly decision: "accept" | "refuse"
 }
 
-const Decide = ({
-  dispute: { run_id },
-  decision
-}: {
-  readonly dispute: Dispute
-  readonly decision: "accept" | "refuse"
-}) => {
+const Decide = ({ run_id, decision }: DecideProps) => {
   const accepts = decision === "accept"
   const word = accepts ? "Refund…" : "Refuse…"
   return (
@@ -51,7 +45,7 @@ const Row = ({ dispute }: { readonly dispute: Dispute }) => (
     title={
       <>
         <TextLink to={`/operator/organizations/${dispute.org_id}`}>{dispute.org_id}</TextLink>:{" "}
-        <span className="font-medium">{states[dispute.state]}</span>
+        <span className="font-medium">{wordOf("Dispute", "state", dispute.state)}</span>
         {dispute.refund !== null && (
           <>
             {" "}
@@ -63,8 +57,8 @@ const Row = ({ dispute }: { readonly dispute: Dispute }) => (
     action={
       dispute.state !== "refunded" && (
         <span className="flex flex-wrap gap-2">
-          <Decide dispute={dispute} decision="accept" />
-          {dispute.state !== "refused" && <Decide dispute={dispute} decision="refuse" />}
+          <Decide run_id={dispute.run_id} decision="accept" />
+          {dispute.state !== "refused" && <Decide run_id={dispute.run_id} decision="refuse" />}
         </span>
       )
     }
@@ -77,7 +71,7 @@ const Row = ({ dispute }: { readonly dispute: Dispute }) => (
 )
 
 const Disputes = () => {
-  const [decided, setDecided] = useState<"true" | "false">("false")
+  const decided = useFilters()[0]["decided"] === "true" ? "true" : "false"
   const paged = usePaged(["operator", "disputes", decided], (from) =>
     api.operatorDisputes.list({ query: { decided, ...from } })
   )
@@ -86,11 +80,12 @@ const Disputes = () => {
       <PageHead title="Disputes">
         Customers say that an address bounced which a run called valid, and no provider could confirm it.
       </PageHead>
-      <Select
+      <FilterSelect
+        name="decided"
         label="Which disputes"
-        value={decided}
-        onChange={(event) => setDecided(event.target.value === "true" ? "true" : "false")}
-        options={{ false: "waiting for a decision", true: "all" }}
+        hideLabel={false}
+        any="waiting for a decision"
+        options={{ true: "all" }}
         className="mb-4 w-full max-w-60"
       />
       <PagedList

@@ -1,4 +1,5 @@
 /** Calls whose outcome nobody knows. The operator looks into the provider's account, and records what happened. */
+import { wordsOfDoubts } from "../../../../client/operations.ts" with { type: "macro" }
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Id, Time } from "../../../parts/Values.tsx"
@@ -9,12 +10,7 @@ import { Ask, Entry } from "../parts.tsx"
 
 type Outcome = AnswerOf<"operatorOutcomes", "list">["items"][number]
 
-const reasons: Readonly<Record<string, string>> = {
-  worker_lost: "the process that made the call died before it received the answer",
-  no_answer: "the request was sent and no answer came back",
-  unreadable_answer: "the provider answered with success, and the answer can't be read",
-  server_error: "the provider answered with a server error"
-}
+const reasons = wordsOfDoubts()
 
 const form = payloadForm("operatorOutcomes", "resolve")
 const words = {

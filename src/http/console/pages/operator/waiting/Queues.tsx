@@ -91,24 +91,20 @@ const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
   </Panel>
 )
 
-const Runs = ({ queues }: { readonly queues: QueuesState }) => (
-  <TablePanel
-    title="Open runs"
-    label="Open runs"
-    rows={queues.runs}
-    keyOf={({ state }) => state}
-    none="No run is open."
-    columns={columnsOf("OpenRuns", { oldest_seconds: ({ oldest_seconds }) => secondsText(oldest_seconds) })}
-  />
-)
-
 const Queues = () => (
   <Page title="Queues">
     <DeadLetters />
     <Loaded query={useQueues()} skeleton={<Skeleton lines={8} />}>
       {(data) => (
         <>
-          <Runs queues={data} />
+          <TablePanel
+            title="Open runs"
+            label="Open runs"
+            rows={data.runs}
+            keyOf={({ state }) => state}
+            none="No run is open."
+            columns={columnsOf("OpenRuns", { oldest_seconds: ({ oldest_seconds }) => secondsText(oldest_seconds) })}
+          />
           <Lanes queues={data} />
         </>
       )}
