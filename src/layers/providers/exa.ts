@@ -91,7 +91,10 @@ const sentence = (input: InputOf<typeof peopleSearch>): string =>
 
 /** Splits a page title such as "Jane Doe | Head of Sales at Acme | LinkedIn" into name and headline. */
 const titleParts = (title: string | null) => {
-  const [name = "", ...rest] = (title ?? "").split(/\s+[|–—-]\s+/).filter((part) => part !== "LinkedIn")
+  const [name = "", ...rest] = (title ?? "")
+    .split(/\s[|–—-]\s/)
+    .map((part) => part.trim())
+    .filter((part) => part !== "LinkedIn")
   return { full_name: name === "" ? null : name, headline: rest.length === 0 ? null : rest.join(", ") }
 }
 

@@ -177,7 +177,9 @@ const companyCall = (input: { readonly domain?: string }): Call => ({
 const rangeOf = (employees: string | null): string | null =>
   employees === null || !/[-+]/.test(employees)
     ? null
-    : employees.replace(/(\d+(?:\.\d+)?)K/gi, (_, thousands: string) => String(Math.round(Number(thousands) * 1000)))
+    : employees.replace(/(\d{1,9}(?:\.\d{1,9})?)K/gi, (_, thousands: string) =>
+        String(Math.round(Number(thousands) * 1000))
+      )
 
 const enrichCompany = offer(companyEnrich, {
   price: enrichment,

@@ -12,7 +12,8 @@ export interface Scenario {
 /** As long as the longest wait that a client may ask for. */
 const slowSecondsMax = 120
 
-const pattern = /(?:sandbox:([a-z0-9_]+)|\b([a-z0-9_-]+)(?:@|\.)sandbox\.test)/i
+/** The longest word has 17 characters. Without a limit, a text of hyphens would be read again from each of them. */
+const pattern = /(?:sandbox:([a-z0-9_]{1,40})|\b([a-z0-9_-]{1,40})(?:@|\.)sandbox\.test)/i
 const words = ["no_match", "timeout", "error", "rate_limited", "malformed", "partial"] as const
 
 const scenarioOf = (text: string): Scenario | null => {

@@ -43,7 +43,7 @@ const shouted = new Map(abbreviations.map((one) => [one.toLowerCase(), one]))
 
 /** `company_domain` and `companyDomain` as "Company domain". A name with other signs stays as it is. */
 export const nameWords = (name: string): string => {
-  if (!/^[a-z][a-z0-9]*([_-]?[A-Za-z0-9]+)*$/.test(name)) return name
+  if (!/^[a-z]([_-]?[A-Za-z0-9])*$/.test(name)) return name
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()

@@ -15,7 +15,7 @@ export const notFound = 404
 
 /** A 404 that says what was not found is a miss. One about the route, or without a subject, is an error. */
 const namesSubject = (words: string): boolean =>
-  /\w+ (was |were )?not found/i.test(words) && !/route|endpoint|path|page not|cannot (get|post)/i.test(words)
+  /\w (was |were )?not found/i.test(words) && !/route|endpoint|path|page not|cannot (get|post)/i.test(words)
 
 /** The outcome of a 404, as a miss costs nothing. Undefined for other statuses. */
 export const missed = (reply: Reply): Outcome<never> | undefined => {

@@ -188,7 +188,7 @@ const searched = (reply: Reply, before: Progress, input: Input) => {
     const cik = text(source, "ciks", filer)
     const accession_number = text(source, "adsh")
     return {
-      company: names[filer]?.replace(/\s+\(.*$/, "") ?? null,
+      company: names[filer]?.replace(/\s\([^]*$/, "").trimEnd() ?? null,
       cik: cik === null ? null : Number(cik).toString(),
       form: text(source, "form") ?? text(source, "file_type"),
       filed_at: text(source, "file_date"),
