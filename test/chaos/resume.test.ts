@@ -1,6 +1,6 @@
 /** What was sent and not seen to end is never paid twice: killed, interrupted, cut off, and asked for again. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type App, startApp, until } from "../kit/app.ts"
 import { type Home, newHome } from "../http/cli/shell.ts"
@@ -202,6 +202,24 @@ alone("how a run that was waited for ended is the exit code of wait", async ({ h
   const { body } = await home.shell(`${verify("no_match")} --async`)
   const waited = await home.shell(`rungate runs wait ${body.run_id}`)
   expect([waited.code, waited.body.status]).toEqual([3, "no_match"])
+})
+
+alone("a run is shown although its id could not be kept", async ({ home }) => {
+  const run = { run_id: "run_01m81nzk95mq351g8pvrxgm8m4", hints: [] }
+  const service = Bun.serve({
+    port: 0,
+    fetch: ({ method }) => {
+      if (method === "GET") return Response.json({ ...run, status: "succeeded", done: true })
+      // As on a full disk, nothing can be written any more.
+      renameSync(home.runsFolder, `${home.runsFolder}.away`)
+      writeFileSync(home.runsFolder, "")
+      return Response.json({ ...run, status: "running", done: false }, { status: 202 })
+    }
+  })
+  const ran = await home.shell(verify("kept"), { RUNGATE_URL: service.url.origin })
+  await service.stop(true)
+  rmSync(home.runsFolder)
+  expect([ran.code, ran.body?.status, ran.err]).toEqual([0, "succeeded", ""])
 })
 
 alone("a folder that others can read is closed first", async ({ home }) => {

@@ -70,7 +70,8 @@ export class Journal extends Context.Service<
     readonly left: (typed: string) => Effect.Effect<Entry | null, CommandFailed>
     /** Makes this process the one that waits for the run. */
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
-    readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry, CommandFailed>
+    /** Records the run's id. On failure it is only shown: the run has started, and the entry leads to it all the same. */
+    readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry>
     /** The unfinished run with this Idempotency-Key; else null. */
     readonly find: (idempotency_key: string) => Effect.Effect<Entry | null, CommandFailed>
     /** This process stops waiting, so the same command may join the run. */
@@ -176,7 +177,7 @@ export class Journal extends Context.Service<
           return entries.at(-1) ?? null
         }),
         adopt: (entry) => save({ ...entry, process: own }),
-        named: (entry, run_id) => save({ ...entry, run_id }),
+        named: (entry, run_id) => Effect.orElseSucceed(save({ ...entry, run_id }), () => entry),
         find,
         letGo: (idempotency_key) =>
           find(idempotency_key).pipe(

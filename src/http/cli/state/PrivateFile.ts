@@ -93,7 +93,11 @@ export const write = (path: string, text: string): Effect.Effect<void, CommandFa
     catch: (cause) => fail("failed", `Can't write ${path} (${reasonOf(cause)}).`)
   })
 
-export const remove = (path: string): Effect.Effect<void> => Effect.sync(() => rmSync(path, { force: true }))
+export const remove = (path: string): Effect.Effect<void, CommandFailed> =>
+  Effect.try({
+    try: () => rmSync(path, { force: true }),
+    catch: (cause) => fail("failed", `Can't remove ${path} (${reasonOf(cause)}).`)
+  })
 
 /** File names in a folder with this ending; empty when the folder is missing. */
 export const list = (folder: string, ending: string): Effect.Effect<ReadonlyArray<string>> =>
