@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { SqlClient } from "effect/sql"
 import { Storage } from "../../src/layers/Storage.ts"
 import { CatalogImports, type ImportRequest } from "../../src/layers/catalog/CatalogImports.ts"
 import { CatalogStore } from "../../src/layers/catalog/CatalogStore.ts"
@@ -264,4 +265,18 @@ describe("an address", () => {
     expect(await message((service) => service.prepare(request(url("/gone"), "acme")))).toContain("HTTP 410")
     expect(asked.filter((path) => path === "/openapi.json").length).toBe(1)
   })
+})
+
+test("replaces a document that can't be read, as one of a newer release", async () => {
+  const location = put("unread.json", openapi({ "/one": { get: operation("One") } }))
+  await take(location, "unread")
+  await runtime.runPromise(
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`UPDATE catalog_documents SET document = '\\x00' WHERE provider = 'unread'`
+    )
+  )
+  expect(await stored("unread")).toEqual([])
+  await take(location, "unread")
+  expect((await stored("unread"))[0]?.document.endpoints.map(({ path }) => path)).toEqual(["/one"])
 })

@@ -152,10 +152,10 @@ export class CatalogImports extends Context.Service<
 
       const before = Effect.fnUntraced(function* (provider: string) {
         const [stored] = yield* store.load([provider])
-        if (stored !== undefined) return { ...stored, expected: stored.revision }
+        if (stored !== undefined) return stored
         const document: ProviderDocument | undefined = (yield* shipped).find((one) => one.provider === provider)
         const retired: ReadonlyArray<Retired> = []
-        return document === undefined ? null : { document, retired, expected: null }
+        return document === undefined ? null : { document, retired }
       })
 
       /** The actors on the list, and those that the package ships, because they run without a list. */
@@ -183,9 +183,11 @@ export class CatalogImports extends Context.Service<
             `${provider}: no endpoint could be read. Check that the source describes endpoints and that --include and --exclude don't remove all of them.`
           )
         yield* store.copyShared
+        // Not that of the document, which a newer release may have written so that this one can't read it.
+        const expected = (yield* store.revisions).get(provider) ?? null
         const previous = yield* before(provider)
         const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-        return { imported, diff: diff(previous, imported.document, now), expected: previous?.expected ?? null }
+        return { imported, diff: diff(previous, imported.document, now), expected }
       })
 
       const prepare = Effect.fnUntraced(function* (request: ImportRequest) {
