@@ -32,17 +32,19 @@ const daysOf = Effect.fnUntraced(function* (from: string | undefined, to: string
   return { from: dateOf(first), to: dateOf(last + 1) }
 })
 
-const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String]))
+/** A row of one grouping is none of another, so a cursor has the grouping too. */
+const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const decodeCursor = Schema.decodeUnknownOption(Cursor)
-const cursorOf = ({ a, b }: UsageRow) => Buffer.from(JSON.stringify([a, b])).toString("base64url")
+const cursorOf = (grouped: string) => (row: UsageRow) =>
+  Buffer.from(JSON.stringify([grouped, row.a, row.b])).toString("base64url")
 
-const afterOf = (cursor: string | null) => {
-  if (cursor === null) return Effect.succeed(null)
+const afterOf = Effect.fnUntraced(function* (cursor: string | null, grouped: string) {
+  if (cursor === null) return null
   const decoded = decodeCursor(Buffer.from(cursor, "base64url").toString("utf8"))
-  return decoded._tag === "Some" && !decoded.value.some((one) => one.includes("\0"))
-    ? Effect.succeed(decoded.value)
-    : notACursor
-}
+  if (decoded._tag === "None") return yield* notACursor
+  const [of, a, b] = decoded.value
+  return of !== grouped || `${a}${b}`.includes("\0") ? yield* notACursor : ([a, b] as const)
+})
 
 const itemJson = Schema.encodeSync(UsageItem)
 const itemOf =
@@ -100,11 +102,12 @@ export const UsageHandlers = HttpApiBuilder.group(
         if (typeof groupings === "string") return yield* refused("query.group_by", groupings)
         const days = yield* daysOf(query.from, query.to, yield* books.zones(org_id))
         const { limit = null, cursor = null } = query
+        const grouped = groupings.join()
         const page = Effect.fnUntraced(
           function* (cursor: string | null, limit: number) {
-            const after = yield* afterOf(cursor)
+            const after = yield* afterOf(cursor, grouped)
             const rows = yield* reads.usage({ org_id, ...days, groupings, keys, after, limit: limit + 1 })
-            return cut(rows, limit, cursorOf)
+            return cut(rows, limit, cursorOf(grouped))
           },
           Effect.catchTags({
             UsageBehind: ({ message }) => Effect.fail(problem("service_unavailable", message)),

@@ -127,6 +127,16 @@ describe("usage", () => {
     expect(seen.length).toBeGreaterThan(2)
   })
 
+  test("does not go on with the cursor of another grouping", async () => {
+    const first: Reply = await org.get("/v1/usage?group_by=provider,status&limit=1")
+    const { next_cursor } = first.body
+    expect((await org.get(`/v1/usage?group_by=provider,%20status&cursor=${next_cursor}`)).status).toBe(200)
+    for (const group_by of ["status,provider", "provider", ""]) {
+      const { status, body } = await org.get(`/v1/usage?group_by=${group_by}&cursor=${next_cursor}`)
+      expect([group_by, status, body.error?.details[0].path]).toEqual([group_by, 400, "query.cursor"])
+    }
+  })
+
   test("is CSV on demand", async () => {
     const answer = await org.get("/v1/usage?group_by=status,metadata.campaign", { headers: { accept: "text/csv" } })
     expect(answer.text).toStartWith("status,metadata.campaign,runs,succeeded,no_match,failed,charged\n")
@@ -149,7 +159,7 @@ describe("usage", () => {
     ["from=2999-01-01", "query.from"],
     ["from=2024-01-01&to=2026-01-01", "query.from"],
     ["cursor=abc", "query.cursor"],
-    ["cursor=WyJhIiwiXHUwMDAwIl0", "query.cursor"],
+    ["cursor=WyIiLCJhIiwiXHUwMDAwIl0", "query.cursor"],
     ["limit=0", "query.limit"],
     ["by=day", "query.by"]
   ])("refuses %s", async (query, path) => {
