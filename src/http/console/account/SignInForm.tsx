@@ -14,15 +14,13 @@ const cookieKept = () =>
     )
   })
 
-export const SignInForm = ({
-  email = "",
-  organization_id = null,
-  onDone
-}: {
+interface SignInFormProps {
   readonly email?: string
   readonly organization_id?: string | null
   readonly onDone: () => void
-}) => {
+}
+
+export const SignInForm = ({ email = "", organization_id = null, onDone }: SignInFormProps) => {
   const { codeField, withCode } = useCode()
   const chosen = organization_id === null ? {} : { organization_id }
   const signIn = async (form: FormData) => {

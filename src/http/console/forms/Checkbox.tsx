@@ -35,22 +35,17 @@ export const Checkbox = ({ label, hint, ...rest }: CheckboxProps) => {
 /** Above this number of choices, a field narrows them. */
 const searchedFrom = 12
 
-/** Names to choose from. One that is chosen stays so while the field above hides it. */
-export const Choices = ({
-  legend,
-  hint,
-  problem,
-  options,
-  chosen,
-  onChange
-}: {
+interface ChoicesProps {
   readonly legend: string
   readonly hint: string
   readonly problem: string | null
   readonly options: ReadonlyArray<readonly [value: string, words: string]>
   readonly chosen: ReadonlyArray<string>
   readonly onChange: (chosen: ReadonlyArray<string>) => void
-}) => {
+}
+
+/** Names to choose from. One that is chosen stays so while the field above hides it. */
+export const Choices = ({ legend, hint, problem, options, chosen, onChange }: ChoicesProps) => {
   const [text, setText] = useState("")
   const id = useId()
   const wanted = text.trim().toLowerCase()

@@ -7,17 +7,15 @@ import { type Draft, emptyDraft, itemsOf, meaningOf, membersOf } from "./draft.t
 import { nameWords } from "./providerText.ts"
 import type { Field, ObjectField } from "./schema.ts"
 
-/** Fields behind a heading. It opens by itself when one of them is used or wrong, and does not close by itself. */
-export const Disclosure = ({
-  title,
-  needed,
-  children
-}: {
+interface DisclosureProps {
   readonly title: string
   /** Something in it has to be seen. */
   readonly needed: boolean
   readonly children: ReactNode
-}) => {
+}
+
+/** Fields behind a heading. It opens by itself when one of them is used or wrong, and does not close by itself. */
+export const Disclosure = ({ title, needed, children }: DisclosureProps) => {
   const [isOpen, setOpen] = useState(needed)
   useEffect(() => {
     if (needed) setOpen(true)
@@ -37,17 +35,14 @@ const pairMax = 2
 
 const groupLook = "min-w-0 rounded border border-line p-3 sm:col-span-2"
 
-const Group = ({
-  title,
-  hint,
-  problem,
-  children
-}: {
+interface GroupProps {
   readonly title: string
   readonly hint: string
   readonly problem: string | undefined
   readonly children: ReactNode
-}) => (
+}
+
+const Group = ({ title, hint, problem, children }: GroupProps) => (
   <fieldset className={groupLook}>
     <legend className="px-1 font-medium">{title}</legend>
     {hint !== "" && <p className="mb-2 text-small break-words text-muted">{hint}</p>}

@@ -16,8 +16,7 @@ import { Environment, ThemeMenu } from "./ThemeMenu.tsx"
 import { openPalette } from "./openPalette.ts"
 import { SignedOut } from "./SignedOut.tsx"
 
-const command = "rungate admin console"
-const commandLabel = "the command that prints a sign-in link"
+const command = <CodeBlock text="rungate admin console" label="the command that prints a sign-in link" />
 
 const NoSession = () => {
   useTitle("Operator console")
@@ -27,7 +26,7 @@ const NoSession = () => {
       <p>
         You have no session of an operator, or it has ended. Run this on the server, and open the link that it prints:
       </p>
-      <CodeBlock text={command} label={commandLabel} />
+      {command}
     </div>
   )
 }
@@ -53,7 +52,7 @@ const Ended = ({ again, busy }: { readonly again: () => void; readonly busy: boo
       <p>
         Run this on the server, open the link that it prints in another tab, and come back. The page stays as it is.
       </p>
-      <CodeBlock text={command} label={commandLabel} />
+      {command}
       <Button look="primary" busy={busy} onClick={again}>
         I have signed in again
       </Button>

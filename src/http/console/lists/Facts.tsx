@@ -20,16 +20,14 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
   </dl>
 )
 
-/** Sentences below each other, each with a dot. */
-export const Bullets = ({
-  items,
-  className,
-  ...list
-}: {
+interface BulletsProps {
   readonly items: ReadonlyArray<ReactNode>
   readonly className: string
   readonly "aria-label"?: string
-}) => (
+}
+
+/** Sentences below each other, each with a dot. */
+export const Bullets = ({ items, className, ...list }: BulletsProps) => (
   <ul {...list} className={`list-disc space-y-1 break-words ${className}`}>
     {items.map((item, index) => (
       <li key={index}>{item}</li>
@@ -57,18 +55,15 @@ export const Amounts = ({
   </dl>
 )
 
-/** One number or answer in a frame. */
-export const Figure = ({
-  title,
-  value,
-  look = "",
-  children
-}: {
+interface FigureProps {
   readonly title: string
   readonly value: ReactNode
   readonly look?: string
   readonly children: ReactNode
-}) => (
+}
+
+/** One number or answer in a frame. */
+export const Figure = ({ title, value, look = "", children }: FigureProps) => (
   <div className="rounded border border-line bg-panel p-4">
     <h2 className="text-small font-medium text-muted">{title}</h2>
     <p className={`mt-1 text-title font-semibold ${look}`}>{value}</p>
@@ -78,15 +73,13 @@ export const Figure = ({
 
 const highShare = 0.8
 
-export const Meter = ({
-  spent,
-  limit,
-  label
-}: {
+interface MeterProps {
   readonly spent: string
   readonly limit: string
   readonly label: string
-}) => {
+}
+
+export const Meter = ({ spent, limit, label }: MeterProps) => {
   const share = shareOf(spent, limit)
   return (
     <div

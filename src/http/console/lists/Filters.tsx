@@ -8,14 +8,7 @@ import { present, utcDay } from "../data/time.ts"
 import { inputLook, type Options, optionsIn, Select } from "../parts/Field.tsx"
 import { Button } from "../parts/Page.tsx"
 
-export const FilterSelect = ({
-  name,
-  any,
-  options: values,
-  initial = "",
-  keeps = false,
-  ...select
-}: {
+interface FilterProps {
   /** Of the filter in the address. */
   readonly name: string
   /** For screen readers, unless `hideLabel` is false. */
@@ -29,14 +22,16 @@ export const FilterSelect = ({
   readonly keeps?: boolean
   readonly hideLabel?: boolean
   readonly className?: string
-}) => {
+}
+
+export const FilterSelect = ({ name, any, options: values, initial = "", keeps = false, ...rest }: FilterProps) => {
   const [{ [name]: chosen = initial }, change] = useFilters()
   const options = [...(any === undefined ? [] : [["", any] as const]), ...optionsIn(values)]
   const isOption = options.some(([value]) => value === chosen)
   return (
     <Select
       hideLabel
-      {...select}
+      {...rest}
       value={isOption || keeps ? chosen : initial}
       options={isOption || !keeps ? options : [...options, [chosen, chosen]]}
       onChange={(event) => change({ [name]: event.target.value })}
@@ -94,19 +89,16 @@ export const Period = () => (
   </div>
 )
 
-/** A field that filters a list when somebody presses enter. `/` focuses it. The address has the text. */
-export const SearchBox = ({
-  label,
-  placeholder,
-  value,
-  onSearch
-}: {
+interface SearchBoxProps {
   /** For screen readers, in place of a visible label. */
   readonly label: string
   readonly placeholder: string
   readonly value: string
   readonly onSearch: (text: string) => void
-}) => {
+}
+
+/** A field that filters a list when somebody presses enter. `/` focuses it. The address has the text. */
+export const SearchBox = ({ label, placeholder, value, onSearch }: SearchBoxProps) => {
   const [text, setText] = useState(value)
   // The back button and links change the address too.
   useEffect(() => setText(value), [value])
@@ -126,16 +118,14 @@ export const SearchBox = ({
   )
 }
 
-/** Saves a list with its present filters as CSV, up to 10,000 rows. */
-export const Export = ({
-  path,
-  query,
-  name
-}: {
+interface ExportProps {
   readonly path: string
   readonly query: Record<string, string>
   readonly name: string
-}) => {
+}
+
+/** Saves a list with its present filters as CSV, up to 10,000 rows. */
+export const Export = ({ path, query, name }: ExportProps) => {
   const send = async () => {
     const { headers } = await saveAnswer(addressOf(path, { query }), "text/csv", name)
     return headers.get("link") === null ? undefined : "Saved the first 10,000 rows. Narrow the time for the rest."

@@ -88,15 +88,13 @@ export const usePaged = <A,>(
   }
 }
 
-/** The states of a list. `PagedTable` is the usual form of its rows. */
-export const PagedList = <A,>({
-  paged,
-  children,
-  ...nothing
-}: Nothing & {
+interface PagedListProps<A> extends Nothing {
   readonly paged: Paged<A>
   readonly children: (items: ReadonlyArray<A>) => ReactNode
-}) => {
+}
+
+/** The states of a list. `PagedTable` is the usual form of its rows. */
+export const PagedList = <A,>({ paged, children, ...nothing }: PagedListProps<A>) => {
   const { items, error, hasMore, isReading, more, again } = paged
   if (items === null)
     return error === null ? <Skeleton lines={6} height={28} /> : <Failed error={error} retry={again} />
@@ -115,13 +113,9 @@ export const PagedList = <A,>({
   )
 }
 
-export const PagedTable = <A,>({
-  paged,
-  empty = null,
-  hint,
-  filtered = false,
-  ...table
-}: Omit<TableProps<A>, "rows"> & { readonly paged: Paged<A> }) => (
+type PagedTableProps<A> = Omit<TableProps<A>, "rows"> & Pick<PagedListProps<A>, "paged">
+
+export const PagedTable = <A,>({ paged, empty = null, hint, filtered = false, ...table }: PagedTableProps<A>) => (
   <PagedList paged={paged} empty={empty} hint={hint} filtered={filtered}>
     {(rows) => <DataTable rows={rows} {...table} />}
   </PagedList>

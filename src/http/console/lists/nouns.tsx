@@ -66,18 +66,15 @@ export const columnsOf = <N extends keyof Nouns>(
   return actions === false ? columns : [...columns, { title: "Actions", cell: actions, align: "right" }]
 }
 
-/** What is said of one, or some of that. */
-export const NounFacts = <N extends keyof Nouns>({
-  noun,
-  one,
-  only,
-  cells = {}
-}: {
+interface FactsProps<N extends keyof Nouns> {
   readonly noun: N
   readonly one: Row<N>
   readonly only?: ReadonlyArray<FieldName<Row<N>>>
   readonly cells?: Cells<Row<N>>
-}) => {
+}
+
+/** What is said of one, or some of that. */
+export const NounFacts = <N extends keyof Nouns>({ noun, one, only, cells = {} }: FactsProps<N>) => {
   const columns = nouns[noun]?.facts.filter(({ name }) => only === undefined || only.some((one) => one === name)) ?? []
   const facts = columns.map((column): Fact => {
     const fact = cellOf(noun, column, cells)(one)

@@ -81,18 +81,15 @@ const optionsOf = (
   }
 }
 
-export const Chart = ({
-  label,
-  days,
-  lines,
-  axis
-}: {
+interface ChartProps {
   readonly label: string
   /** Such as `2026-11-22`. */
   readonly days: ReadonlyArray<string>
   readonly lines: ReadonlyArray<Line>
   readonly axis: Axis
-}) => {
+}
+
+export const Chart = ({ label, days, lines, axis }: ChartProps) => {
   const box = useRef<HTMLDivElement>(null)
   const shown = useRef<HTMLParagraphElement>(null)
   const theme = useStore(themeShown)

@@ -5,21 +5,16 @@
  */
 import { type ReactNode, useEffect, useId, useRef } from "react"
 
-export const Dialog = ({
-  open,
-  onClose,
-  title,
-  children,
-  hideTitle = false,
-  wide = false
-}: {
+interface DialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly title: string
   readonly children: ReactNode
   readonly hideTitle?: boolean
   readonly wide?: boolean
-}) => {
+}
+
+export const Dialog = ({ open, onClose, title, children, hideTitle = false, wide = false }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {

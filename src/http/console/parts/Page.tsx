@@ -98,15 +98,13 @@ export const useTitle = (title: string): void =>
     document.title = `${title} · Rungate`
   }, [title])
 
-export const PageHead = ({
-  title,
-  actions,
-  children
-}: {
+interface PageHeadProps {
   readonly title: string
   readonly actions?: ReactNode
   readonly children?: ReactNode
-}) => {
+}
+
+export const PageHead = ({ title, actions, children }: PageHeadProps) => {
   useTitle(title)
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-3">
@@ -119,18 +117,16 @@ export const PageHead = ({
   )
 }
 
-/** A page whose parts stand below each other. */
-export const Page = ({
-  lead,
-  children,
-  ...head
-}: {
+interface PageProps {
   readonly title: string
   readonly actions?: ReactNode
   /** Below the title. */
   readonly lead?: ReactNode
   readonly children: ReactNode
-}) => (
+}
+
+/** A page whose parts stand below each other. */
+export const Page = ({ lead, children, ...head }: PageProps) => (
   <>
     <PageHead {...head}>{lead}</PageHead>
     <div className="grid grid-cols-1 gap-6">{children}</div>
@@ -224,14 +220,8 @@ export const Failed = ({ error, retry }: { readonly error: unknown; readonly ret
   )
 }
 
-interface Query<A> {
-  readonly data: A | undefined
-  readonly error: Error | null
-  readonly refetch: () => unknown
-}
-
 interface LoadedProps<A> {
-  readonly query: Query<A>
+  readonly query: { readonly data: A | undefined; readonly error: Error | null; readonly refetch: () => unknown }
   readonly skeleton?: ReactNode
   readonly children: (data: A) => ReactNode
 }
@@ -258,20 +248,10 @@ export const LoadedPanel = <A,>({
 )
 
 /** The page of one object, whose own head has its name. Until it is there the page has this title. */
-export const LoadedPage = <A,>({
-  title,
-  query,
-  children
-}: {
-  readonly title: string
-  readonly query: Query<A>
-  readonly children: (data: A) => ReactNode
-}) => (
+export const LoadedPage = <A,>({ title, ...loaded }: LoadedProps<A> & { readonly title: string }) => (
   <>
-    {query.data === undefined && <PageHead title={title} />}
-    <Loaded query={query} skeleton={<Skeleton lines={8} height={24} />}>
-      {children}
-    </Loaded>
+    {loaded.query.data === undefined && <PageHead title={title} />}
+    <Loaded skeleton={<Skeleton lines={8} height={24} />} {...loaded} />
   </>
 )
 

@@ -56,18 +56,9 @@ export interface TableProps<A> extends Partial<Nothing> {
   readonly plain?: boolean
 }
 
-export const DataTable = <A,>({
-  label,
-  rows,
-  columns,
-  keyOf = idOf,
-  toOf,
-  plain = false,
-  empty,
-  ...nothing
-}: TableProps<A>) => {
+export const DataTable = <A,>({ label, rows, columns, keyOf = idOf, toOf, plain, empty, ...rest }: TableProps<A>) => {
   const { at, current } = useCurrent(rows, toOf)
-  if (rows.length === 0 && empty !== undefined) return <None empty={empty} {...nothing} />
+  if (rows.length === 0 && empty !== undefined) return <None empty={empty} {...rest} />
   return (
     <section
       aria-label={label}

@@ -131,15 +131,13 @@ export const toClipboard = async (text: string): Promise<boolean> => {
   }
 }
 
-export const CopyButton = ({
-  text,
-  what,
-  word
-}: {
+interface CopyButtonProps {
   readonly text: string
   readonly what: string
   readonly word?: string
-}) => {
+}
+
+export const CopyButton = ({ text, what, word }: CopyButtonProps) => {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return

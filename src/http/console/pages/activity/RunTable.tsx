@@ -126,13 +126,7 @@ const useOpen = () => {
   )
 }
 
-export const RunTable = ({
-  items,
-  changed,
-  more,
-  loadMore,
-  onHold
-}: {
+interface RunTableProps {
   readonly items: ReadonlyArray<RunRow>
   /** Rows that have changed since they were read, by run. */
   readonly changed: ReadonlyMap<string, RunRow>
@@ -140,7 +134,9 @@ export const RunTable = ({
   readonly loadMore: () => void
   /** Whether the pointer is on the rows, so that none may move. */
   readonly onHold: (isOn: boolean) => void
-}) => {
+}
+
+export const RunTable = ({ items, changed, more, loadMore, onHold }: RunTableProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState(-1)
   const now = useNow()

@@ -17,16 +17,14 @@ import { RequestForm } from "./RequestForm.tsx"
 import { exampleOf, type Inspected, type Values, valuesOf } from "./requestParts.ts"
 import { optionsFrom, useForm } from "./useForm.ts"
 
-/** The quote, or what is missing for one. */
-const Price = ({
-  isReadable,
-  isAsked,
-  answer
-}: {
+interface PriceProps {
   readonly isReadable: boolean
   readonly isAsked: boolean
   readonly answer: ReturnType<typeof useQuote>
-}) => (
+}
+
+/** The quote, or what is missing for one. */
+const Price = ({ isReadable, isAsked, answer }: PriceProps) => (
   <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
     {!isReadable ? (
       <p className="text-muted">Correct the fields above to see the price.</p>

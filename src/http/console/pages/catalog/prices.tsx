@@ -7,20 +7,16 @@ import { RowLink } from "../../parts/Page.tsx"
 import { Badge, Money } from "../../parts/Values.tsx"
 import type { InspectedEndpoint } from "./requestParts.ts"
 
-/** The title, which leads to the page, above the technical name. */
-export const JobName = ({
-  to,
-  title,
-  slug,
-  description,
-  isComing = false
-}: {
+interface JobNameProps {
   readonly to: string
   readonly title: string
   readonly slug: string
   readonly description?: string | undefined
   readonly isComing?: boolean
-}) => (
+}
+
+/** The title, which leads to the page, above the technical name. */
+export const JobName = ({ to, title, slug, description, isComing = false }: JobNameProps) => (
   <div className="min-w-0">
     <RowLink to={to}>{title}</RowLink> {isComing && <Badge tone="grey">coming soon</Badge>}
     <p className="font-mono break-all text-muted">{slug}</p>

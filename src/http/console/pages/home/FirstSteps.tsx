@@ -16,62 +16,54 @@ import { runCommand } from "../../running/request.ts"
 import { useLatest } from "./Latest.tsx"
 import { TopUp } from "./TopUp.tsx"
 
-/** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
-const CreateKey = ({
-  environment,
-  primary,
-  onShown
-}: {
+interface CreateKeyProps {
   readonly environment: "test" | "live"
-  readonly primary: boolean
   /** Whether the key is on the page, which must stay until somebody has stored it. */
   readonly onShown: (isShown: boolean) => void
-}) => {
-  return (
-    <Allowed operation="keys.create">
-      <ActionForm
-        send={(form) => api.keys.create({ payload: { name: textIn(form, "name"), environment } })}
-        after={() => onShown(true)}
-        submit="Create the key"
-        look={primary ? "primary" : "plain"}
-        inline
-        instead={({ api_key }) => (
-          <>
-            <p>This is the key. It is shown only now: store it where secrets belong.</p>
-            <CodeBlock label="the API key" text={api_key} />
-            <Button
-              onClick={() => {
-                onShown(false)
-                void queries.invalidateQueries({ queryKey: ["keys"] })
-              }}
-            >
-              I have stored the key
-            </Button>
-          </>
-        )}
-      >
-        <Field
-          label="Name of the key"
-          name="name"
-          required
-          maxLength={200}
-          defaultValue="first key"
-          className="w-full max-w-60"
-        />
-      </ActionForm>
-    </Allowed>
-  )
 }
 
-const Step = ({
-  done,
-  title,
-  children
-}: {
+/** Creates the first API key and shows it once. Budgets and scopes are set on the page of keys. */
+const CreateKey = ({ environment, onShown }: CreateKeyProps) => (
+  <Allowed operation="keys.create">
+    <ActionForm
+      send={(form) => api.keys.create({ payload: { name: textIn(form, "name"), environment } })}
+      after={() => onShown(true)}
+      submit="Create the key"
+      inline
+      instead={({ api_key }) => (
+        <>
+          <p>This is the key. It is shown only now: store it where secrets belong.</p>
+          <CodeBlock label="the API key" text={api_key} />
+          <Button
+            onClick={() => {
+              onShown(false)
+              void queries.invalidateQueries({ queryKey: ["keys"] })
+            }}
+          >
+            I have stored the key
+          </Button>
+        </>
+      )}
+    >
+      <Field
+        label="Name of the key"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue="first key"
+        className="w-full max-w-60"
+      />
+    </ActionForm>
+  </Allowed>
+)
+
+interface StepProps {
   readonly done: boolean
   readonly title: string
   readonly children: ReactNode
-}) => {
+}
+
+const Step = ({ done, title, children }: StepProps) => {
   const Shape = done ? CircleCheck : Circle
   return (
     <li className="flex items-start gap-3">
@@ -95,16 +87,6 @@ const next: ReadonlyArray<readonly [string, string, string]> = [
   ["/batches/new", "Run a whole CSV", "One limit holds for all of its rows."]
 ]
 
-const Next = () => (
-  <ul className="mt-4 list-disc space-y-1 border-t border-line pt-4 pl-5 text-muted">
-    {next.map(([path, title, why]) => (
-      <li key={path}>
-        <TextLink to={path}>{title}</TextLink>. {why}
-      </li>
-    ))}
-  </ul>
-)
-
 export const FirstSteps = () => {
   const [showsKey, setShowsKey] = useState(false)
   const service = useService().data
@@ -127,7 +109,7 @@ export const FirstSteps = () => {
     <Panel title="First steps">
       <ol className="space-y-4">
         <Step done={hasKey} title="Create an API key">
-          <CreateKey environment={service.environment} primary={!hasKey} onShown={setShowsKey} />
+          <CreateKey environment={service.environment} onShown={setShowsKey} />
         </Step>
         <Step done={hasMoney} title="Top up the wallet">
           <TopUp primary={hasKey} />
@@ -144,7 +126,13 @@ export const FirstSteps = () => {
           <CodeBlock label="the command" text={firstRun} />
         </Step>
       </ol>
-      <Next />
+      <ul className="mt-4 list-disc space-y-1 border-t border-line pt-4 pl-5 text-muted">
+        {next.map(([path, title, why]) => (
+          <li key={path}>
+            <TextLink to={path}>{title}</TextLink>. {why}
+          </li>
+        ))}
+      </ul>
     </Panel>
   )
 }

@@ -32,10 +32,10 @@ const columnsFor = (names: ReadonlyMap<string, string>, may: boolean) =>
   })
 
 export const Allowances = () => {
-  const names = useKeyNames(true)
   const showsEnded = useFilters()[0]["show"] === "all"
   const may = useMay("allowances.create")
   const paged = useAllowances()
+  const names = useKeyNames(paged.items?.some(({ parent_id }) => parent_id !== null) === true)
   const items = paged.items?.filter(({ status }) => showsEnded || status === "active") ?? null
   return (
     <Panel

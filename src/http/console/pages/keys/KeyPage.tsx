@@ -15,23 +15,6 @@ import { EndKey, type NewKey } from "./EndKey.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyLink, KeyState } from "./KeyState.tsx"
 import { type ApiKey, firstRules, useKey, useMayEnd, useRuleWords } from "./keys.ts"
 
-const KeyFacts = ({ apiKey }: { readonly apiKey: ApiKey }) => (
-  <Panel title="The key">
-    <NounFacts
-      noun="ApiKey"
-      one={apiKey}
-      only={["display", "id", "allow", "last_used_at", "expires_at", "replaced_by", "created_at"]}
-      cells={{
-        allow: (key) => scopeWords(key, 1),
-        replaced_by: ({ replaced_by }) => replaced_by && <KeyLink id={replaced_by} />
-      }}
-    />
-    <p className="mt-3">
-      <TextLink to={`/activity?key=${apiKey.id}`}>Runs of this key</TextLink>
-    </p>
-  </Panel>
-)
-
 const form = payloadForm("keys", "change")
 
 const Rules = ({ apiKey }: { readonly apiKey: ApiKey }) => (
@@ -75,7 +58,20 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   return (
     <Page title={apiKey.name} lead={<KeyState apiKey={apiKey} />}>
       <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
-        <KeyFacts apiKey={apiKey} />
+        <Panel title="The key">
+          <NounFacts
+            noun="ApiKey"
+            one={apiKey}
+            only={["display", "id", "allow", "last_used_at", "expires_at", "replaced_by", "created_at"]}
+            cells={{
+              allow: (key) => scopeWords(key, 1),
+              replaced_by: ({ replaced_by }) => replaced_by && <KeyLink id={replaced_by} />
+            }}
+          />
+          <p className="mt-3">
+            <TextLink to={`/activity?key=${apiKey.id}`}>Runs of this key</TextLink>
+          </p>
+        </Panel>
         {apiKey.allowance ? (
           <AllowancePanel apiKey={apiKey} />
         ) : (

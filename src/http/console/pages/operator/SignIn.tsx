@@ -11,8 +11,6 @@ import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { FormPage } from "../start/FormPage.tsx"
 
-const command = "rungate admin console"
-
 const SignIn = () => {
   const token = location.hash.slice(1)
   const openid = useService().data?.openid
@@ -52,7 +50,7 @@ const SignIn = () => {
             Sign in with {openid}
           </Button>
         )}
-        <CodeBlock text={command} label="the command that prints a sign-in link" />
+        <CodeBlock text="rungate admin console" label="the command that prints a sign-in link" />
       </div>
     </FormPage>
   )

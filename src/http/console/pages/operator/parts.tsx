@@ -65,20 +65,17 @@ export const paymentCells = {
   )
 }
 
-/** An entry of a list that waits for the operator: what it is, the button that deals with it, what went wrong, and facts about it. */
-export const Entry = ({
-  title,
-  action,
-  why,
-  children
-}: {
+interface EntryProps {
   readonly title: ReactNode
   readonly action: ReactNode
   /** As the service or the provider wrote it. Null if nothing is stored. */
   readonly why: string | null
   /** Facts, each an element of its own. */
   readonly children: ReactNode
-}) => (
+}
+
+/** An entry of a list that waits for the operator: what it is, the button that deals with it, what went wrong, and facts about it. */
+export const Entry = ({ title, action, why, children }: EntryProps) => (
   <li className="grid gap-2 border-b border-line py-3 last:border-b-0">
     <div className="flex flex-wrap items-center justify-between gap-2">
       <span>{title}</span>

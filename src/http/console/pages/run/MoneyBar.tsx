@@ -12,17 +12,14 @@ const looks = {
   released: "bg-grey-soft border border-line-strong"
 } as const
 
-const Amount = ({
-  word,
-  amount,
-  look,
-  first = false
-}: {
+interface AmountProps {
   readonly word: string
   readonly amount: string
   readonly look: keyof typeof looks
   readonly first?: boolean
-}) => (
+}
+
+const Amount = ({ word, amount, look, first = false }: AmountProps) => (
   <div className="flex items-center gap-2">
     {!first && <ChevronRight size={14} aria-hidden="true" className="text-muted max-sm:hidden" />}
     <span aria-hidden="true" className={`h-3 w-3 rounded-sm ${looks[look]}`} />

@@ -21,7 +21,7 @@ import { RunAgain } from "./RunAgain.tsx"
 import { Tabs } from "./Tabs.tsx"
 import { Why } from "./Why.tsx"
 import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
-import { Warranty } from "./warranty/Warranty.tsx"
+import { Warranty } from "./Warranty.tsx"
 
 const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
 type Name = (typeof names)[number]
@@ -100,31 +100,28 @@ const Actions = ({ run }: OfRun) => {
   )
 }
 
-const Shown = ({ run }: OfRun) => {
-  const warranty = useDetails(run).data?.warranty ?? null
-  return (
-    <Page
-      title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
-      actions={<Actions run={run} />}
-      lead={
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-          <Status status={run.status} large />
-          <Id id={run.run_id} what="the run's id" />
-          <Time at={run.created_at} />
-          {run.done && <span>{duration(run.timing.duration_ms)}</span>}
-        </div>
-      }
-    >
-      {run.approval !== undefined && <Waits run={run} />}
-      <Trouble run={run} />
-      <MoneyBar run={run} />
-      <Attempts run={run} />
-      <Why run={run} />
-      {warranty !== null && <Warranty run_id={run.run_id} warranty={warranty} />}
-      <RunTabs key={run.run_id} run={run} />
-    </Page>
-  )
-}
+const Shown = ({ run }: OfRun) => (
+  <Page
+    title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
+    actions={<Actions run={run} />}
+    lead={
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <Status status={run.status} large />
+        <Id id={run.run_id} what="the run's id" />
+        <Time at={run.created_at} />
+        {run.done && <span>{duration(run.timing.duration_ms)}</span>}
+      </div>
+    }
+  >
+    {run.approval !== undefined && <Waits run={run} />}
+    <Trouble run={run} />
+    <MoneyBar run={run} />
+    <Attempts run={run} />
+    <Why run={run} />
+    <Warranty run={run} />
+    <RunTabs key={run.run_id} run={run} />
+  </Page>
+)
 
 const RunPage = () => (
   <Loaded query={useRun(useParam("run_id"))} skeleton={<Skeleton lines={8} height={24} />}>

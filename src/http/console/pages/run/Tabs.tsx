@@ -11,18 +11,15 @@ export interface Tab {
   readonly content: ReactNode
 }
 
-export const Tabs = ({
-  label,
-  tabs,
-  open,
-  onOpen
-}: {
+interface TabsProps {
   readonly label: string
   readonly tabs: ReadonlyArray<Tab>
   /** The name of the open tab, if the page keeps it. Otherwise the first one is open at first. */
   readonly open?: string
   readonly onOpen?: (name: string) => void
-}) => (
+}
+
+export const Tabs = ({ label, tabs, open, onOpen }: TabsProps) => (
   <Radix.Root
     {...(open === undefined ? { defaultValue: tabs[0]?.name ?? "" } : { value: open })}
     {...(onOpen === undefined ? {} : { onValueChange: onOpen })}
@@ -49,16 +46,14 @@ export const Tabs = ({
 /** Larger JSON is shown from its beginning. It is copied and saved in full. */
 const shownMax = 200_000
 
-export const Json = ({
-  value,
-  label,
-  file
-}: {
+interface JsonProps {
   readonly value: unknown
   readonly label: string
   /** The name of the file that the button saves. Without it there is no button. */
   readonly file?: string
-}) => {
+}
+
+export const Json = ({ value, label, file }: JsonProps) => {
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? "null", [value])
   const isLong = text.length > shownMax
   return (
@@ -79,17 +74,15 @@ export const Json = ({
   )
 }
 
-/** The panel of a capability's or an endpoint's parts, with the service's hints below. */
-export const About = ({
-  label,
-  tabs,
-  hints
-}: {
+interface AboutProps {
   /** For screen readers, such as "Parts of the endpoint". */
   readonly label: string
   readonly tabs: ReadonlyArray<Tab>
   readonly hints: ReadonlyArray<string>
-}) => (
+}
+
+/** The panel of a capability's or an endpoint's parts, with the service's hints below. */
+export const About = ({ label, tabs, hints }: AboutProps) => (
   <Panel title="About it">
     <Tabs label={label} tabs={tabs} />
     {hints.length > 0 && (

@@ -2,15 +2,13 @@
 import type { ReactNode } from "react"
 import { useTitle } from "../../parts/Page.tsx"
 
-export const FormPage = ({
-  title,
-  lead,
-  children
-}: {
+interface FormPageProps {
   readonly title: string
   readonly lead?: ReactNode
   readonly children?: ReactNode
-}) => {
+}
+
+export const FormPage = ({ title, lead, children }: FormPageProps) => {
   useTitle(title)
   return (
     <div className="mx-auto max-w-sm">

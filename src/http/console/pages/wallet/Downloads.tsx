@@ -22,17 +22,14 @@ const countWords = (count: number, isAll: boolean) =>
     ? "There is nothing to save yet."
     : `${counted(count, "row")} saved${isAll ? "." : ". There are more; the API has all of them."}`
 
-const SaveAll = ({
-  name,
-  children,
-  read,
-  write
-}: {
+interface SaveAllProps {
   readonly name: string
   readonly children: string
   readonly read: Parameters<typeof allRows>[0]
   readonly write: (items: ReadonlyArray<unknown>) => string
-}) => {
+}
+
+const SaveAll = ({ name, children, read, write }: SaveAllProps) => {
   const fetched = useAction(
     async () => {
       const { items, isAll } = await allRows(read, rowsMax)

@@ -23,17 +23,14 @@ const optionsOf = ({ header, rows }: Sheet): ReadonlyArray<readonly [string, str
 const hintOf = ({ description, type }: InputField) =>
   type === "array" ? `${description} Several values in one cell are separated by semicolons.` : description
 
-export const MappingForm = ({
-  form,
-  sheet,
-  mapping,
-  onMapping
-}: {
+interface MappingFormProps {
   readonly form: InputForm
   readonly sheet: Sheet
   readonly mapping: Mapping
   readonly onMapping: (mapping: Mapping) => void
-}) => {
+}
+
+export const MappingForm = ({ form, sheet, mapping, onMapping }: MappingFormProps) => {
   const options = optionsOf(sheet)
   // A cell holds no object.
   const fields = form.fields.filter(({ type }) => type !== "object")

@@ -38,18 +38,15 @@ const Figures = ({ cost, count }: { readonly cost: SampledCost; readonly count: 
   </>
 )
 
-/** The file has a batch already. Running it again is another purchase, so it is asked for in its own words. */
-const Existing = ({
-  id,
-  limit,
-  busy,
-  onAgain
-}: {
+interface ExistingProps {
   readonly id: string
   readonly limit: string
   readonly busy: boolean
   readonly onAgain: () => void
-}) => (
+}
+
+/** The file has a batch already. Running it again is another purchase, so it is asked for in its own words. */
+const Existing = ({ id, limit, busy, onAgain }: ExistingProps) => (
   <div role="alert" className="rounded border border-amber p-4">
     <p className="font-medium">This file was run before, with the same columns. Nothing was started or paid now.</p>
     <div className="mt-3 flex flex-wrap items-center gap-4">

@@ -88,15 +88,13 @@ const Document = () => {
   )
 }
 
-const Apply = ({
-  wanted,
-  compared,
-  onDone
-}: {
+interface ApplyProps {
   readonly wanted: Wanted
   readonly compared: Compared
   readonly onDone: () => void
-}) => {
+}
+
+const Apply = ({ wanted, compared, onDone }: ApplyProps) => {
   const { provider, added, changed, removed, base_url } = compared
   return (
     <Ask

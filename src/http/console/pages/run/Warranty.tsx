@@ -1,15 +1,15 @@
 /** The outcome warranty of a run: until when it can be disputed, how its dispute stands, and the form that disputes it. */
-import { type AnswerOf, api } from "../../../data/api.ts"
-import { ConfirmAction, textIn } from "../../../actions/Actions.tsx"
-import { present } from "../../../data/time.ts"
-import { useMay } from "../../../data/session.ts"
-import { wordOf } from "../../../lists/nouns.tsx"
-import { Field } from "../../../parts/Field.tsx"
-import { Panel } from "../../../parts/Page.tsx"
-import { Money, Time } from "../../../parts/Values.tsx"
+import { api } from "../../data/api.ts"
+import { ConfirmAction, textIn } from "../../actions/Actions.tsx"
+import { present } from "../../data/time.ts"
+import { useMay } from "../../data/session.ts"
+import { wordOf } from "../../lists/nouns.tsx"
+import { Field } from "../../parts/Field.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Money, Time } from "../../parts/Values.tsx"
+import { type Details, type OfRun, useDetails } from "./useRun.ts"
 
-type Shown = NonNullable<AnswerOf<"runs", "details">["warranty"]>
-type Dispute = NonNullable<Shown["dispute"]>
+type Dispute = NonNullable<NonNullable<Details["warranty"]>["dispute"]>
 
 const stateWord = ({ state }: Pick<Dispute, "state">) => wordOf("Dispute", "state", state)
 
@@ -65,19 +65,14 @@ const DisputeAction = ({ run_id, isFirst }: { readonly run_id: string; readonly 
   </ConfirmAction>
 )
 
-export const Warranty = ({
-  run_id,
-  warranty: { until, dispute }
-}: {
-  readonly run_id: string
-  readonly warranty: Shown
-}) => {
+export const Warranty = ({ run }: OfRun) => {
   const may = useMay("disputes.dispute")
+  const { until = null, dispute = null } = useDetails(run).data?.warranty ?? {}
   if (until === null && dispute === null) return null
   return (
     <Panel
       title="Outcome warranty"
-      actions={until !== null && may && <DisputeAction run_id={run_id} isFirst={dispute === null} />}
+      actions={until !== null && may && <DisputeAction run_id={run.run_id} isFirst={dispute === null} />}
     >
       {dispute !== null && <State dispute={dispute} />}
       {until !== null && (
