@@ -6,11 +6,12 @@
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Page } from "./ListPage.ts"
+import { listLimitDefault } from "../api/shapes/Common.ts"
 import { type Cell, csvLines, csvRows } from "../api/shapes/Csv.ts"
+import type { Page, PageQuery } from "./ListPage.ts"
 
 /** A few megabytes of memory and a fraction of a second. */
-export const csvRowsMax = 10_000
+const csvRowsMax = 10_000
 /** Rows per statement, so that other requests are served in between. */
 const rowsPerRead = 1_000
 
@@ -32,14 +33,12 @@ export const wantsCsv = Effect.map(HttpServerRequest.HttpServerRequest, ({ heade
   return csv > 0 && csv >= preference(accept, "application/json")
 })
 
-export interface CsvList<Name extends string, A, E, R> {
+interface CsvList<Name extends string, A, E, R> {
   /** The file's name, such as runs.csv. */
   readonly name: string
   readonly columns: ReadonlyArray<Name>
   readonly cells: (row: A) => { readonly [name in Name]?: Cell }
-  /** Null without `limit` in the request. */
-  readonly limit: number | null
-  readonly cursor: string | null
+  readonly query: PageQuery
   readonly page: (cursor: string | null, limit: number) => Effect.Effect<Page<A>, E, R>
 }
 
@@ -50,12 +49,15 @@ const nextUrl = (url: string, cursor: string): string => {
   return `?${query}`
 }
 
-export const csvAnswer = Effect.fnUntraced(function* <Name extends string, A, E, R>(list: CsvList<Name, A, E, R>) {
+const csvAnswer = Effect.fnUntraced(function* <Name extends string, A, E, R>({
+  query,
+  ...list
+}: CsvList<Name, A, E, R>) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
-  const most = list.limit ?? csvRowsMax
+  const { limit: most = csvRowsMax } = query
   let text = csvLines([list.columns])
   let count = 0
-  let cursor = list.cursor
+  let cursor = query.cursor ?? null
   do {
     const { rows, next }: Page<A> = yield* list.page(cursor, Math.min(rowsPerRead, most - count))
     text += csvRows(list.columns, rows.map(list.cells))
@@ -70,4 +72,10 @@ export const csvAnswer = Effect.fnUntraced(function* <Name extends string, A, E,
       ...(cursor === null ? {} : { link: `<${nextUrl(url, cursor)}>; rel="next"` })
     }
   })
+})
+
+/** One page for an answer as JSON, or the answer as CSV to a client that prefers it. */
+export const pageOrCsv = Effect.fnUntraced(function* <Name extends string, A, E, R>(list: CsvList<Name, A, E, R>) {
+  const { cursor = null, limit = listLimitDefault } = list.query
+  return (yield* wantsCsv) ? yield* csvAnswer(list) : yield* list.page(cursor, limit)
 })

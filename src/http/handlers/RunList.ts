@@ -6,9 +6,9 @@ import { notACursor, refused } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { isMetadataName, isMetadataValue, type Metadata, metadataPrefix, nameRule } from "../../schema/runs/Metadata.ts"
 import type { RunQuery } from "../api/shapes/RunQuery.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 import { cut, periodOf } from "./ListPage.ts"
-import { csvAnswer, wantsCsv } from "./CsvPage.ts"
+import { pageOrCsv } from "./CsvPage.ts"
 import { listedJson, runCells, runColumns, withoutWallet } from "../../schema/nouns/Run.ts"
 import { shortened } from "../../schema/json/StorableText.ts"
 
@@ -29,8 +29,7 @@ const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
 export const listRuns = (reads: Reads["Service"]) =>
   Effect.fnUntraced(function* (query: RunQuery) {
     const { org_id, access } = yield* CurrentCaller
-    const { cursor = null, limit = null } = query
-    if (cursor !== null && !looksLike("run", cursor)) return yield* notACursor
+    if (query.cursor !== undefined && !looksLike("run", query.cursor)) return yield* notACursor
     const { status = null, capability = null, provider = null, endpoint = null, key_id = null } = query
     const period = yield* periodOf(query)
     const metadata = yield* metadataOf(query)
@@ -41,13 +40,11 @@ export const listRuns = (reads: Reads["Service"]) =>
       const shown = keys === null ? rows : rows.map(withoutWallet)
       return cut(shown, limit, ({ run_id }) => run_id)
     })
-    if (yield* wantsCsv) {
-      return yield* csvAnswer({ name: "runs.csv", columns: runColumns, cells: runCells, limit, cursor, page })
-    }
-    const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
+    const answer = yield* pageOrCsv({ name: "runs.csv", columns: runColumns, cells: runCells, query, page })
+    if (!("rows" in answer)) return answer
     const now = yield* Clock.currentTimeMillis
-    const items = rows.map((run) => listedJson(run, now)).join(",")
-    return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {
+    const items = answer.rows.map((run) => listedJson(run, now)).join(",")
+    return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(answer.next)}}`, {
       contentType: "application/json",
       headers: { vary: "accept" }
     })

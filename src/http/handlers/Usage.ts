@@ -12,9 +12,9 @@ import { firstDayOf, lastDayOf } from "../../schema/Period.ts"
 import { Reused, UsageItem } from "../../schema/nouns/Usage.ts"
 import { cellOf, type Grouping, groupingsOf, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 import { cut } from "./ListPage.ts"
-import { csvAnswer, wantsCsv } from "./CsvPage.ts"
+import { pageOrCsv } from "./CsvPage.ts"
 
 const daysDefault = 30
 /** Bounds what a question reads. */
@@ -101,7 +101,6 @@ export const UsageHandlers = HttpApiBuilder.group(
         const groupings = groupingsOf(query.group_by ?? "")
         if (typeof groupings === "string") return yield* refused("query.group_by", groupings)
         const days = yield* daysOf(query.from, query.to, yield* books.zones(org_id))
-        const { limit = null, cursor = null } = query
         const grouped = groupings.join()
         const page = Effect.fnUntraced(
           function* (cursor: string | null, limit: number) {
@@ -115,25 +114,16 @@ export const UsageHandlers = HttpApiBuilder.group(
               refused("query.group_by", `names metadata that is not counted: only the first ${most} names are`)
           })
         )
-        if (yield* wantsCsv) {
-          const byDay = groupings.every((one) => one === "day")
-          const savings = byDay ? yield* saved(days) : null
-          const columns = [...groupings, ...counts, ...(byDay ? ["reused", "saved"] : [])]
-          return yield* csvAnswer({
-            name: "usage.csv",
-            columns,
-            cells: cellsOf(groupings, savings),
-            limit,
-            cursor,
-            page
-          })
-        }
-        const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
         const savings = yield* saved(days)
+        const byDay = groupings.every((one) => one === "day")
+        const columns = [...groupings, ...counts, ...(byDay ? ["reused", "saved"] : [])]
+        const cells = cellsOf(groupings, byDay ? savings : null)
+        const answer = yield* pageOrCsv({ name: "usage.csv", columns, cells, query, page })
+        if (!("rows" in answer)) return answer
         return {
-          items: rows.map(itemOf(groupings)),
+          items: answer.rows.map(itemOf(groupings)),
           ...(savings.length === 0 ? {} : { reused: reusedOf(savings) }),
-          next_cursor: next
+          next_cursor: answer.next
         }
       })
     })

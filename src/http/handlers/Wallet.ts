@@ -16,8 +16,8 @@ import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { csvAnswer, wantsCsv } from "./CsvPage.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
+import { pageOrCsv } from "./CsvPage.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
 import { cut, numberBefore, periodOf } from "./ListPage.ts"
 import { makeSpendGuard } from "./SpendGuard.ts"
@@ -83,13 +83,10 @@ export const WalletHandlers = HttpApiBuilder.group(
           const rows = yield* reads.entries(org_id, yield* numberBefore(cursor), limit + 1, filter)
           return cut(rows, limit, ({ seq }) => String(seq))
         })
-        if (yield* wantsCsv) {
-          const { limit = null, cursor = null } = query
-          const columns = Struct.keys(Transaction.fields)
-          return yield* csvAnswer({ name: "transactions.csv", columns, cells: transactionOf, limit, cursor, page })
-        }
-        const { rows, next } = yield* page(query.cursor ?? null, query.limit ?? listLimitDefault)
-        return { items: rows.map(transactionOf), next_cursor: next }
+        const columns = Struct.keys(Transaction.fields)
+        const answer = yield* pageOrCsv({ name: "transactions.csv", columns, cells: transactionOf, query, page })
+        if (!("rows" in answer)) return answer
+        return { items: answer.rows.map(transactionOf), next_cursor: answer.next }
       }),
 
       audit: Effect.fnUntraced(function* () {

@@ -18,9 +18,9 @@ import { isRunStatus } from "../../../schema/runs/Run.ts"
 import { budgetState, type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
 import { Api } from "../../api/Api.ts"
 import type { LabelBudgetRequest } from "../../api/accounts/LabelBudgets.ts"
-import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { csvAnswer, wantsCsv } from "../CsvPage.ts"
+import { pageOrCsv } from "../CsvPage.ts"
 import { cut, pageOf } from "../ListPage.ts"
 import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 
@@ -98,7 +98,8 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
       }),
 
       statement: Effect.fnUntraced(
-        function* ({ query: { label, value, period: named, cursor, limit } }) {
+        function* ({ query }) {
+          const { label, value, period: named, cursor = null } = query
           const { org_id } = yield* CurrentCaller
           const zones = (yield* budgets.zones(org_id, label, value)) ?? (yield* books.zones(org_id))
           const period = named ?? dayAt(yield* Clock.currentTimeMillis, zones).slice(0, 7)
@@ -106,7 +107,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
           if (times === null)
             return yield* refused("query.period", "must be a month such as 2026-11, or a day such as 2026-11-21")
           const newest = yield* label_runs.newest(org_id)
-          const [as_of] = yield* placeOf(cursor ?? null, newest)
+          const [as_of] = yield* placeOf(cursor, newest)
           const whole = { org_id, label, value, ...times, as_of }
           const page = Effect.fnUntraced(function* (place: string | null, most: number) {
             const [, from] = yield* placeOf(place, newest)
@@ -117,12 +118,10 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
               )
             return cut(yield* statements.runs(whole, from, most + 1), most, ({ row }) => `${as_of}.${row.run_id}`)
           })
-          if (yield* wantsCsv)
-            return yield* csvAnswer({
-              ...{ name: "statement.csv", columns: statementColumns, cells: statementRun },
-              ...{ limit: limit ?? null, cursor: cursor ?? null, page }
-            })
-          const { rows, next } = yield* page(cursor ?? null, limit ?? listLimitDefault)
+          const columns = statementColumns
+          const answer = yield* pageOrCsv({ name: "statement.csv", columns, cells: statementRun, query, page })
+          if (!("rows" in answer)) return answer
+          const { rows, next } = answer
           const signed = yield* statements.receipts(org_id, rows)
           return {
             items: rows.map((run, n) => ({ ...statementRun(run), ledger: run.ledger, receipt: signed[n] ?? null })),
