@@ -37,7 +37,7 @@ const atLogLevel = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   })
 
 const serve = async () => {
-  const { packaged } = await import("./http/upkeep/commands.ts")
+  const { packaged } = await import("./http/operator/onDemand.ts")
   return Command.make(
     "serve",
     {
@@ -46,11 +46,7 @@ const serve = async () => {
         Flag.withDefault("all")
       )
     },
-    ({ role }) =>
-      Effect.flatMap(
-        packaged(() => import("./serve.ts")),
-        (loaded) => atLogLevel(loaded.serve(role))
-      )
+    ({ role }) => packaged(() => import("./serve.ts"))((loaded) => atLogLevel(loaded.serve(role)))
   ).pipe(Command.withDescription("Run the service (or one role of it)"))
 }
 

@@ -3,11 +3,12 @@
  *
  * Those that make secrets and assign objects are defined here. Their handlers work on the database and are loaded on demand.
  */
-import { Effect, Option } from "effect"
+import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { OperatorOptOutsApi } from "../api/OptOuts.ts"
 import { optOutCommands } from "../cli/account/optOuts.ts"
 import { text } from "../cli/terminal/flags.ts"
+import { onDemand } from "./onDemand.ts"
 import { bills, credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
 import { json, limitOf, organizationId } from "./flags.ts"
@@ -16,16 +17,16 @@ import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
 
-const secrets = Effect.promise(() => import("./secrets.ts"))
+const secrets = onDemand(() => import("./secrets.ts"))
 
 const createOrganization = Command.make(
   "create",
   { name: Argument.String("name").pipe(Argument.withDescription("name of the organization")), json },
-  (given) => Effect.flatMap(secrets, (loaded) => loaded.createOrganization(given))
+  (given) => secrets((loaded) => loaded.createOrganization(given))
 ).pipe(Command.withDescription("Create an organization, and print its first API key once"))
 
 const consoleCommand = Command.make("console", { json }, ({ json }) =>
-  Effect.flatMap(secrets, (loaded) => loaded.consoleLink(json))
+  secrets((loaded) => loaded.consoleLink(json))
 ).pipe(Command.withDescription("Print a link that signs in to the operator console; it works once, for ten minutes"))
 
 const createKey = Command.make(
@@ -38,10 +39,10 @@ const createKey = Command.make(
     ),
     json
   },
-  (given) => Effect.flatMap(secrets, (loaded) => loaded.createKey(given))
+  (given) => secrets((loaded) => loaded.createKey(given))
 ).pipe(Command.withDescription("Create an API key for an organization and print it once"))
 
-const ownership = Effect.promise(() => import("./resources.ts"))
+const ownership = onDemand(() => import("./resources.ts"))
 
 const kind = Argument.Literals("kind", resourceKinds).pipe(Argument.withDescription(resourceKinds.join(", ")))
 const changing = (name: "assign" | "revoke", description: string) =>
@@ -56,7 +57,7 @@ const changing = (name: "assign" | "revoke", description: string) =>
       provider: text("provider", "provider of the account or job"),
       json
     },
-    (given) => Effect.flatMap(ownership, (loaded) => loaded[name](given))
+    (given) => ownership((loaded) => loaded[name](given))
   ).pipe(Command.withDescription(description))
 
 const resources = Command.make("resources").pipe(
@@ -72,14 +73,14 @@ const resources = Command.make("resources").pipe(
         limit: limitOf("objects", 100),
         json
       },
-      ({ org_id, kind, limit, json }) => Effect.flatMap(ownership, (loaded) => loaded.list(org_id, kind, limit, json))
+      ({ org_id, kind, limit, json }) => ownership((loaded) => loaded.list(org_id, kind, limit, json))
     ).pipe(Command.withDescription("List what an organization owns, newest first"))
   ])
 )
 
-const rotate = Command.make("rotate", { json }, ({ json }) =>
-  Effect.flatMap(secrets, (loaded) => loaded.rotateReceiptKey(json))
-).pipe(Command.withDescription("Sign receipts with a new key from now on; older receipts stay valid"))
+const rotate = Command.make("rotate", { json }, ({ json }) => secrets((loaded) => loaded.rotateReceiptKey(json))).pipe(
+  Command.withDescription("Sign receipts with a new key from now on; older receipts stay valid")
+)
 
 export const operated = [
   orgs.pipe(Command.withSubcommands([createOrganization])),

@@ -1,10 +1,10 @@
 /** `rungate admin cells`: the directory of the cells of a service, and moves between them. The handlers are loaded on demand. */
-import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { boolean, yes } from "../cli/terminal/flags.ts"
 import { json, organizationId } from "../operator/flags.ts"
+import { onDemand } from "../operator/onDemand.ts"
 
-const directory = Effect.promise(() => import("./cellDirectory.ts"))
+const directory = onDemand(() => import("./cellDirectory.ts"))
 
 const add = Command.make(
   "add",
@@ -15,18 +15,18 @@ const add = Command.make(
     full: boolean("full", "new e-mail addresses get their accounts in other cells"),
     json
   },
-  ({ url, full, json }) => Effect.flatMap(directory, (loaded) => loaded.add(url, !full, json))
+  ({ url, full, json }) => directory((loaded) => loaded.add(url, !full, json))
 ).pipe(
   Command.withDescription(
     "Add this cell, its accounts and its imported catalog to the directory; again after a change, or to repair it"
   )
 )
 
-const list = Command.make("list", { json }, ({ json }) =>
-  Effect.flatMap(directory, (loaded) => loaded.list(json))
-).pipe(Command.withDescription("List the cells, and how many e-mail addresses have their account in each"))
+const list = Command.make("list", { json }, ({ json }) => directory((loaded) => loaded.list(json))).pipe(
+  Command.withDescription("List the cells, and how many e-mail addresses have their account in each")
+)
 
-const moved = Command.make("moved", {}, () => Effect.flatMap(directory, (loaded) => loaded.moved)).pipe(
+const moved = Command.make("moved", {}, () => directory((loaded) => loaded.moved)).pipe(
   Command.withDescription("Print the router's map of organizations that have moved (moved.map)")
 )
 
@@ -53,11 +53,7 @@ const move = Command.make(
     ),
     yes
   },
-  (given) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./moveCell.ts")),
-      (loaded) => loaded.moveCell(given)
-    )
+  (given) => onDemand(() => import("./moveCell.ts"))((loaded) => loaded.moveCell(given))
 ).pipe(
   Command.withDescription(
     "Move an organization to another cell while both serve; run it again after an interruption, which finishes or undoes it"

@@ -2,39 +2,24 @@
  * The operator's commands for the installation as a whole: its settings, database, books and catalog. Their handlers work on the database,
  * with the settings of the service, and are loaded on demand.
  */
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { OperatorCatalogApi, ResetImport } from "../api/operator/Catalog.ts"
 import { drawn } from "../cli/answers/draw.ts"
 import { row } from "../cli/answers/row.ts"
-import { fail } from "../cli/terminal/exits.ts"
 import { boolean, text, yes } from "../cli/terminal/flags.ts"
 import { operated } from "../operator/commands.ts"
-import { cells } from "./cells.ts"
 import { json } from "../operator/flags.ts"
+import { cells } from "./cells.ts"
+import { onDemand, packaged } from "../operator/onDemand.ts"
 
-/** The compiled file (scripts/compile.ts) runs in a virtual file system without other files. */
-const compiled = /[$~]bun/i.test(import.meta.dir)
-
-/** Loads a module that needs files of the package: PostgreSQL and the shipped catalog. */
-export const packaged = <A>(load: () => Promise<A>) =>
-  Effect.suspend(() =>
-    compiled
-      ? fail(
-          "failed",
-          "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate)."
-        )
-      : Effect.promise(load)
-  )
-
-const migrating = Effect.promise(() => import("./migrate.ts"))
+const migrating = onDemand(() => import("./migrate.ts"))
 
 export const migrate = Command.make(
   "migrate",
   {
     service_role: text("service-role", "database role of the service; it gets only the privileges that it needs")
   },
-  ({ service_role }) => Effect.flatMap(migrating, (loaded) => loaded.migrate(service_role))
+  ({ service_role }) => migrating((loaded) => loaded.migrate(service_role))
 ).pipe(
   Command.withDescription(
     "Migrate the database schema as its owner (RUNGATE_MIGRATION_DATABASE_URL, default: DATABASE_URL)"
@@ -59,11 +44,7 @@ export const audit = Command.make(
       Flag.withDefault(35)
     )
   },
-  ({ days }) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./audit.ts")),
-      (loaded) => loaded.audit(days)
-    )
+  ({ days }) => onDemand(() => import("./audit.ts"))((loaded) => loaded.audit(days))
 ).pipe(
   Command.withDescription(
     "Recompute all wallets from the ledger; exit code 1 on an inconsistency, a difference from Stripe, or when Stripe can't be reached"
@@ -91,9 +72,8 @@ const importCommand = Command.make(
     all
   },
   ({ dry_run, all, task, ...given }) =>
-    Effect.flatMap(
-      packaged(() => import("./catalog.ts")),
-      (loaded) => loaded.importCatalog({ request: { ...given, body_type: task ? "task" : "json" }, dry_run, all })
+    packaged(() => import("./catalog.ts"))((loaded) =>
+      loaded.importCatalog({ request: { ...given, body_type: task ? "task" : "json" }, dry_run, all })
     )
 ).pipe(Command.withDescription("Import a provider's raw endpoints: shows the changes and applies all of them or none"))
 
@@ -112,52 +92,45 @@ export const catalog = Command.make("catalog").pipe(
   Command.withSubcommands([importCommand, reset])
 )
 
-const configuration = Effect.promise(() => import("./config.ts"))
+const configuration = onDemand(() => import("./config.ts"))
 
 export const config = Command.make("config").pipe(
   Command.withDescription("Check and show the settings of the service"),
   Command.withSubcommands([
-    Command.make("check", { json }, ({ json }) =>
-      Effect.flatMap(configuration, (loaded) => loaded.checkConfig(json))
-    ).pipe(Command.withDescription("Say what is wrong with the settings and what to do; exit code 1 if something is")),
-    Command.make("print", { json }, ({ json }) =>
-      Effect.flatMap(configuration, (loaded) => loaded.printConfig(json))
-    ).pipe(Command.withDescription("Show each setting with its value, origin and default; secrets are hidden"))
+    Command.make("check", { json }, ({ json }) => configuration((loaded) => loaded.checkConfig(json))).pipe(
+      Command.withDescription("Say what is wrong with the settings and what to do; exit code 1 if something is")
+    ),
+    Command.make("print", { json }, ({ json }) => configuration((loaded) => loaded.printConfig(json))).pipe(
+      Command.withDescription("Show each setting with its value, origin and default; secrets are hidden")
+    )
   ])
 )
 
 const reload = Command.make("reload", { json }, ({ json }) =>
-  Effect.flatMap(
-    Effect.promise(() => import("./reload.ts")),
-    (loaded) => loaded.reload(json)
-  )
+  onDemand(() => import("./reload.ts"))((loaded) => loaded.reload(json))
 ).pipe(
   Command.withDescription(
     "Have every process of the service read provider accounts and secrets again, without a restart; exit code 1 if one refuses"
   )
 )
 
-const backups = Effect.promise(() => import("./backup.ts"))
+const backups = onDemand(() => import("./backup.ts"))
 const file = (description: string) => Argument.String("file").pipe(Argument.withDescription(description))
 
 const backup = Command.make("backup", { file: file("a new file, such as rungate.backup"), json }, ({ file, json }) =>
-  Effect.flatMap(backups, (loaded) => loaded.backup(file, json))
+  backups((loaded) => loaded.backup(file, json))
 ).pipe(
   Command.withDescription("Copy the embedded database into a file, also while the service runs; keep the file safe")
 )
 
 const restore = Command.make("restore", { file: file("the file of a backup"), yes, json }, (given) =>
-  Effect.flatMap(backups, (loaded) => loaded.restore(given))
+  backups((loaded) => loaded.restore(given))
 ).pipe(Command.withDescription("Replace the embedded database by a backup; stop the service first"))
 
 const move = Command.make(
   "move",
   { to: Flag.String("to").pipe(Flag.withDescription("address of an empty database: postgres://…")), yes },
-  (given) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./move.ts")),
-      (loaded) => loaded.move(given)
-    )
+  (given) => onDemand(() => import("./move.ts"))((loaded) => loaded.move(given))
 ).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
 
 const reindex = Command.make(
@@ -165,11 +138,7 @@ const reindex = Command.make(
   {
     restart: boolean("restart", "start from the beginning instead of continuing an interrupted reindex")
   },
-  ({ restart }) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./reindex.ts")),
-      (loaded) => loaded.reindexHistory(restart)
-    )
+  ({ restart }) => onDemand(() => import("./reindex.ts"))((loaded) => loaded.reindexHistory(restart))
 ).pipe(
   Command.withDescription(
     "Rebuild the history index from the runs, beside a running service: adds, corrects and removes entries"
@@ -177,7 +146,7 @@ const reindex = Command.make(
 )
 
 const migrations = Command.make("migrations", { json }, ({ json }) =>
-  Effect.flatMap(migrating, (loaded) => loaded.migrations(json))
+  migrating((loaded) => loaded.migrations(json))
 ).pipe(Command.withDescription("Show the schema's version and the progress of background migrations"))
 
 export const admin = Command.make("admin").pipe(

@@ -1,7 +1,6 @@
 /** Definitions of `rungate providers` and its subcommands. Their handlers are loaded on demand. */
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { packaged } from "../commands.ts"
+import { onDemand, packaged } from "../../operator/onDemand.ts"
 import { json } from "../../operator/flags.ts"
 import { text, usd, yes } from "../../cli/terminal/flags.ts"
 import { dollars } from "../../../schema/money/Money.ts"
@@ -18,11 +17,7 @@ const check = Command.make(
     yes,
     json
   },
-  (given) =>
-    Effect.flatMap(
-      packaged(() => import("./check.ts")),
-      (loaded) => loaded.checkProvider(given)
-    )
+  (given) => packaged(() => import("./check.ts"))((loaded) => loaded.checkProvider(given))
 ).pipe(
   Command.withDescription(
     "Run each offer of a provider once with a known subject, and compare what it answers and costs; exit code 1 when one fails"
@@ -30,17 +25,11 @@ const check = Command.make(
 )
 
 const sources = Command.make("sources", { json }, ({ json }) =>
-  Effect.flatMap(
-    packaged(() => import("./sources.ts")),
-    (loaded) => loaded.listSources(json)
-  )
+  packaged(() => import("./sources.ts"))((loaded) => loaded.listSources(json))
 ).pipe(Command.withDescription("Show where each provider's raw endpoints were read, when, and under which licence"))
 
 export const providers = Command.make("providers", { json }, ({ json }) =>
-  Effect.flatMap(
-    Effect.promise(() => import("./list.ts")),
-    (loaded) => loaded.listProviders(json)
-  )
+  onDemand(() => import("./list.ts"))((loaded) => loaded.listProviders(json))
 ).pipe(
   Command.withDescription(
     "List the providers: which are configured, when they were checked, their health, and what each missing account would add"
