@@ -41,7 +41,7 @@ export const Configuration = Schema.Struct({
     })
   )
 
-const fields = {
+export const ConfigurationPreviewRequest = Schema.Struct({
   configuration: Configuration,
   prune: optional(
     Schema.Boolean.annotate({
@@ -49,7 +49,7 @@ const fields = {
         "whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"
     })
   )
-}
+}).annotate({ identifier: "ConfigurationPreviewRequest" })
 const ConfigurationExport = Schema.Struct({
   digest: Schema.String,
   configuration: Schema.toEncoded(Configuration)
@@ -71,7 +71,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       )
     ),
     HttpApiEndpoint.post("preview", "/configuration/preview", {
-      payload: Schema.Struct(fields).annotate({ identifier: "ConfigurationPreviewRequest" }),
+      payload: ConfigurationPreviewRequest,
       success: ConfigurationPreview,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
@@ -82,7 +82,10 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       )
     ),
     HttpApiEndpoint.put("apply", "/configuration", {
-      payload: Schema.Struct({ ...fields, digest: Schema.String.check(Schema.isMaxLength(100)) }).annotate({
+      payload: Schema.Struct({
+        ...ConfigurationPreviewRequest.fields,
+        digest: Schema.String.check(Schema.isMaxLength(100))
+      }).annotate({
         identifier: "ConfigurationRequest"
       }),
       success: AppliedConfiguration,

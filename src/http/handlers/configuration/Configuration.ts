@@ -15,7 +15,7 @@ import { problem, refused } from "../../../schema/Errors.ts"
 import { canonicalJson } from "../../../schema/json/CanonicalJson.ts"
 import { dayMillis } from "../../../schema/money/SpendDay.ts"
 import { Api } from "../../api/Api.ts"
-import type { Configuration } from "../../api/Configuration.ts"
+import type { ConfigurationPreviewRequest } from "../../api/Configuration.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { checkUnique, type Rules } from "./Part.ts"
@@ -76,8 +76,7 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
 
     /** Makes all changes. Runs in a transaction, on behalf of the caller. */
     const write = Effect.fnUntraced(function* <E>(
-      configuration: typeof Configuration.Type,
-      prune: boolean,
+      { configuration, prune }: typeof ConfigurationPreviewRequest.Type,
       check: (digest: string) => Effect.Effect<void, E>
     ) {
       const { org_id } = yield* CurrentCaller
@@ -85,7 +84,7 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
       const state = yield* stateOf(org_id)
       yield* check(state.digest)
       const changes = (yield* Effect.forEach(state.parts, ({ part, existing }) =>
-        part.changes(configuration, existing, prune)
+        part.changes(configuration, existing, prune ?? false)
       )).flat()
       if (changes.length > changesMax)
         return yield* refused(
@@ -131,25 +130,22 @@ export const ConfigurationHandlers = HttpApiBuilder.group(
         return { digest, configuration }
       }),
 
-      preview: Effect.fnUntraced(function* ({ payload: { configuration, prune } }) {
+      preview: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* CurrentCaller
-        const undone = yield* Effect.flip(
-          asCaller(
-            Effect.flatMap(
-              write(configuration, prune ?? false, () => Effect.void),
-              (written) => Effect.fail({ written })
-            )
-          )
+        const undone = yield* write(payload, () => Effect.void).pipe(
+          Effect.flatMap((written) => Effect.fail({ written })),
+          asCaller,
+          Effect.flip
         )
         if (!("written" in undone)) return yield* Effect.fail(undone)
         const { before: digest, changes, rules } = undone.written
         return { digest, changes, replay: yield* replayOf(org_id, rules) }
       }),
 
-      apply: Effect.fnUntraced(function* ({ payload: { configuration, prune, digest } }) {
+      apply: Effect.fnUntraced(function* ({ payload }) {
         const { org_id } = yield* CurrentCaller
         const written = yield* asCaller(
-          write(configuration, prune ?? false, (now) => (now === digest ? Effect.void : Effect.fail(changed)))
+          write(payload, (digest) => (digest === payload.digest ? Effect.void : Effect.fail(changed)))
         )
         yield* feed.changed(org_id)
         yield* signals.publish([webhooksDue])

@@ -10,7 +10,7 @@ import { shownName } from "../../../schema/json/StorableText.ts"
 import { Simulation } from "../../../schema/nouns/Simulation.ts"
 import { dayMillis } from "../../../schema/money/SpendDay.ts"
 import { fromOf, toOf } from "../../../schema/Period.ts"
-import type { Simulated } from "../../../schema/simulation/Simulation.ts"
+import type { Figures, Simulated } from "../../../schema/simulation/Simulation.ts"
 import { discover } from "../../../schema/Steps.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
@@ -47,19 +47,14 @@ const rateOf = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
 
 const simulationJson = Schema.encodeSync(Simulation)
-const simulated = ({ runs, lower, expected, upper }: Simulated) => ({
-  cost: { lower: lower.cost, expected: expected.cost, upper: upper.cost },
-  hit_rate: {
-    lower: rateOf(lower.hits, runs),
-    expected: rateOf(expected.hits, runs),
-    upper: rateOf(upper.hits, runs)
-  },
-  latency_ms_p95: {
-    lower: lower.latency_ms_p95,
-    expected: expected.latency_ms_p95,
-    upper: upper.latency_ms_p95
+const simulated = ({ runs, lower, expected, upper }: Simulated) => {
+  const range = <A>(of: (one: Figures) => A) => ({ lower: of(lower), expected: of(expected), upper: of(upper) })
+  return {
+    cost: range(({ cost }) => cost),
+    hit_rate: range(({ hits }) => rateOf(hits, runs)),
+    latency_ms_p95: range(({ latency_ms_p95 }) => latency_ms_p95)
   }
-})
+}
 
 export const SimulationsHandlers = HttpApiBuilder.group(
   Api,
