@@ -5,8 +5,8 @@
  */
 import { Console, Effect } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
-import { table } from "../cli/terminal/table.ts"
 import { harmless } from "../cli/terminal/text.ts"
+import { print, table } from "../operator/output.ts"
 import { processEnvironment, readingOf } from "../../layers/platform/Settings.ts"
 import { productionAdvice } from "./productionAdvice.ts"
 import { type ReportedSetting, settingsReport, type Source } from "../../layers/platform/settings/report.ts"
@@ -55,7 +55,6 @@ const view = ({ settings, problems, warnings }: Report) => ({
   }))
 })
 
-const printJson = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 const tellAll = (prefix: string, lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.error(harmless(`${prefix}: ${line}`)), { discard: true })
 
@@ -65,19 +64,14 @@ const wrong = (problems: ReadonlyArray<string>) =>
 export const printConfig = (json: boolean) =>
   Effect.gen(function* () {
     const result = yield* report
-    if (json) yield* printJson(view(result))
+    if (json) yield* print(view(result))
     else {
-      const lines = table(
-        result.settings,
-        [
-          { title: "setting", of: ({ name }) => name },
-          { title: "value", of: (one) => one.value ?? (one.default === "unset" ? "-" : `(${one.default})`) },
-          { title: "from", of: originOf },
-          { title: "default", of: (one) => one.default }
-        ],
-        Number.POSITIVE_INFINITY,
-        (line) => line
-      )
+      const lines = table(result.settings, {
+        setting: ({ name }) => name,
+        value: (one) => one.value ?? (one.default === "unset" ? "-" : `(${one.default})`),
+        from: originOf,
+        default: (one) => one.default
+      })
       yield* Console.log(lines.join("\n"))
     }
     yield* tellAll("warning", result.warnings)
@@ -91,7 +85,7 @@ export const checkConfig = (json: boolean) =>
     const result = yield* report
     const { problems, settings, warnings } = result
     const set = settings.filter(({ source }) => source !== "default").length
-    if (json) yield* printJson({ ok: problems.length === 0, settings_set: set, problems, warnings })
+    if (json) yield* print({ ok: problems.length === 0, settings_set: set, problems, warnings })
     yield* tellAll("warning", warnings)
     if (problems.length > 0) {
       yield* tellAll("wrong", problems)
