@@ -82,6 +82,12 @@ describe("which key goes where", () => {
     await refusing.stop(true)
     expect([refused.code, refused.err]).toEqual([4, expect.stringContaining(`belongs to ${one.url}`)])
   })
+
+  test("a profile takes a new key when its address was saved with a slash at the end", async () => {
+    const { code, err } = await home.shell("printf rg_test_two | rungate login --profile work --with-token")
+    usual()
+    expect([code, err]).toEqual([0, `Saved the key for ${two.url} as profile "work".\n`])
+  })
 })
 
 describe("files", () => {

@@ -37,7 +37,7 @@ const program = (): typeof running => {
 const isSaved = Effect.gen(function* () {
   const { url, profile } = yield* Credentials
   const saved = [yield* savedKeys.of(profile), yield* savedSessions.of(profile)]
-  return saved.some((one) => one?.url.replace(/\/+$/, "") === url)
+  return saved.some((one) => one?.url === url)
 })
 
 /** The settings entry: absolute paths, because a host has no shell PATH, and no key. */

@@ -17,8 +17,8 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const defaultUrl = "http://127.0.0.1:8787"
 export const defaultProfile = "default"
 
-/** A private file with something of each profile, by its name. */
-const profilesIn = <A>(name: string, one: Schema.Codec<A>) => {
+/** A private file with something of each profile, by its name. A person may have edited the addresses in it. */
+const profilesIn = <A extends { readonly url: string }>(name: string, one: Schema.Codec<A>) => {
   const Stored = Schema.fromJsonString(
     Schema.Struct({ version: Schema.Literal(1), profiles: Schema.Record(Schema.String, one) })
   )
@@ -32,7 +32,7 @@ const profilesIn = <A>(name: string, one: Schema.Codec<A>) => {
         fail("auth", `This version of rungate can't read ${path}. Remove it, then sign in again with rungate login.`)
       )
     )
-    return new Map(Object.entries(profiles))
+    return new Map(Object.entries(profiles).map(([profile, one]) => [profile, { ...one, url: baseOf(one.url) }]))
   })
   return {
     file,
@@ -105,12 +105,11 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       // --profile selects the saved address too.
       const chosen = profileGiven !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
       const url = yield* checked(chosen ?? (yield* localUrl) ?? defaultUrl)
-      const here = <A extends { readonly url: string }>(one: A | null) =>
-        one !== null && baseOf(one.url) === url ? one : null
+      const here = <A extends { readonly url: string }>(one: A | null) => (one?.url === url ? one : null)
       const key = fromEnvironment ? keyGiven : (here(saved)?.api_key ?? here(signedIn)?.session_token ?? null)
       const missing =
-        savedUrl !== null && baseOf(savedUrl) !== url
-          ? `Profile "${profile}" belongs to ${baseOf(savedUrl)}, so its key is not sent to ${url}. Set RUNGATE_API_KEY, or unset RUNGATE_URL.`
+        savedUrl !== null && savedUrl !== url
+          ? `Profile "${profile}" belongs to ${savedUrl}, so its key is not sent to ${url}. Set RUNGATE_API_KEY, or unset RUNGATE_URL.`
           : profile !== defaultProfile
             ? `There is no profile "${profile}". Create it with: rungate login --profile ${profile}`
             : "Set RUNGATE_API_KEY, or sign in with rungate login."
