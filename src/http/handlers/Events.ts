@@ -133,8 +133,11 @@ export const EventsHandlers = HttpApiBuilder.group(
         const last = headers["last-event-id"] === "" ? undefined : headers["last-event-id"]
         const reading = yield* log.after({ org_id, after: 0n, run_id, kinds: null, limit: runEventsMax })
         const isLogged = run.finished_at === null || (reading.began_at !== null && run.finished_at >= reading.began_at)
-        if (!isLogged && isFinalRow(run) && reading.events.length === 0) {
-          const events = yield* log.unlogged(org_id, run_id)
+        const isOver = reading.events.some(({ kind }) => kind === "run.finished")
+        if (!isLogged && isFinalRow(run) && !isOver) {
+          // Its approval is logged although nobody listened. It came after the run's creation.
+          const approval = reading.events.filter(({ kind }) => kind.startsWith("run.appro"))
+          const events = (yield* log.unlogged(org_id, run_id)).toSpliced(1, 0, ...approval)
           const at = last === undefined ? -1 : events.findIndex(({ id }) => id === last)
           if (last !== undefined && at < 0) return yield* badId
           return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds, reads)
@@ -144,8 +147,7 @@ export const EventsHandlers = HttpApiBuilder.group(
         if (since !== null && (since < reading.dropped || since > reading.position)) return yield* Effect.fail(tooOld)
         const after = since ?? 0n
         const rest = reading.events.filter(({ position }) => position > after)
-        if (reading.events.some(({ kind }) => kind === "run.finished"))
-          return rest.length === 0 ? nothingLeft : ended(rest, kinds, reads)
+        if (isOver) return rest.length === 0 ? nothingLeft : ended(rest, kinds, reads)
         return yield* opened(request, { org_id, run_id, keys: reads, kinds, after })
       })
     })

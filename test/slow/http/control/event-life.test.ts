@@ -41,6 +41,27 @@ test("the stream of a run that ends while its organization's log begins has all 
     expect([types[0], types.at(-1)]).toEqual(["run.created", "run.finished"])
 })
 
+test("the stream of a run that ended before its organization's log began has its approval too, and ends", async () => {
+  const org = await app.tenant("1.00")
+  const owner = await org.session()
+  const asOwner = (path: string, body: unknown) => app.call(owner, "POST", path, { body })
+  await asOwner("/v1/approval-rules", { name: "all" })
+  const { run_id } = (await org.run(verify())).body
+  await asOwner(`/v1/runs/${run_id}/approve`, {})
+  expect((await org.get(`/v1/runs/${run_id}?wait=30`)).body.status).toBe("succeeded")
+  const logged = () => app.sql("SELECT kind FROM events WHERE run_id = $1", [run_id])
+  await until("the events of its approval", logged, (rows) => rows.length === 2)
+  const path = `/v1/runs/${run_id}/events`
+  const reader = await listen(app.url, org.key, path)
+  await reader.wait("the run's end", (events) => typesOf(events).includes("run.finished"))
+  await reader.ended
+  const types = ["run.created", "run.approval_required", "run.approved", "run.started", "run.attempt", "run.finished"]
+  expect(typesOf(reader.events)).toEqual(types)
+  const rest = await listen(app.url, org.key, path, { "last-event-id": reader.events[2]?.id ?? "" })
+  await rest.ended
+  expect(rest.events).toEqual(reader.events.slice(3))
+})
+
 test("a stream ends when its key expires, and streams of other keys go on", async () => {
   const org = await app.tenant("1.00")
   const session = await org.session()
