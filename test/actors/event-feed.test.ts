@@ -46,6 +46,34 @@ const request = (after: bigint): StreamRequest => ({
   ...{ org_id, run_id: null, keys: null, kinds: null, after, credential: "key", isValid: Effect.succeed(true) }
 })
 
+/** Runs a test with a feed of this log. */
+const withFeed = (
+  log: ReturnType<typeof heldLog>,
+  signals: Layer.Layer<Signals>,
+  work: (feed: EventFeed["Service"]) => Promise<void>
+) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.provide(
+        Effect.flatMap(EventFeed, (feed) => Effect.promise(() => work(feed))),
+        EventFeed.layer.pipe(Layer.provide(Layer.mergeAll(log.layer, signals, Settings.layerFrom({}))))
+      )
+    )
+  )
+
+test("a stream whose client leaves while it reads the log gets nothing more", async () => {
+  const log = heldLog()
+  const signals = Layer.succeed(Signals, { publish: () => Effect.void, listen: () => () => {} })
+  const reader = readerOf()
+  await withFeed(log, signals, async (feed) => {
+    const stream = feed.open(request(0n), reader.connection)
+    await settled()
+    stream.close()
+    await log.release(0n, 3n)
+  })
+  expect(reader.got).toEqual([])
+})
+
 test("a stream that catches up while the only live one ends misses nothing of a reading that is under way", async () => {
   const log = heldLog()
   const listeners = new Set<(ids: ReadonlyArray<string>) => void>()
@@ -58,31 +86,21 @@ test("a stream that catches up while the only live one ends misses nothing of a 
     }
   })
   const [live, late] = [readerOf(), readerOf()]
-  const layer = EventFeed.layer.pipe(Layer.provide(Layer.mergeAll(log.layer, signals, Settings.layerFrom({}))))
-  await Effect.runPromise(
-    Effect.scoped(
-      Effect.provide(
-        Effect.flatMap(EventFeed, (feed) =>
-          Effect.promise(async () => {
-            const first = feed.open(request(0n), live.connection)
-            await settled()
-            await log.release(0n, 0n)
-            signal()
-            signal()
-            feed.open(request(1n), late.connection)
-            await settled()
-            // The second signal makes the feed read again, after the fifth event.
-            await log.release(0n, 5n)
-            first.close()
-            await log.release(1n, 3n)
-            await log.release(5n, 7n)
-            await log.release(3n, 7n)
-          })
-        ),
-        layer
-      )
-    )
-  )
+  await withFeed(log, signals, async (feed) => {
+    const first = feed.open(request(0n), live.connection)
+    await settled()
+    await log.release(0n, 0n)
+    signal()
+    signal()
+    feed.open(request(1n), late.connection)
+    await settled()
+    // The second signal makes the feed read again, after the fifth event.
+    await log.release(0n, 5n)
+    first.close()
+    await log.release(1n, 3n)
+    await log.release(5n, 7n)
+    await log.release(3n, 7n)
+  })
   expect([live.got, late.got]).toEqual([
     [1n, 2n, 3n, 4n, 5n],
     [2n, 3n, 4n, 5n, 6n, 7n]

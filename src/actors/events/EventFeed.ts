@@ -116,7 +116,7 @@ export class EventFeed extends Context.Service<
         if (feed !== undefined && feed.streams.size + feed.opening === 0) feeds.delete(org_id)
       }
       const end = (stream: Open) => {
-        if (!feedOf(stream.org_id).streams.delete(stream)) return
+        if (feeds.get(stream.org_id)?.streams.delete(stream) !== true) return
         drop(stream.org_id)
         stream.connection.end()
       }
@@ -169,6 +169,8 @@ export class EventFeed extends Context.Service<
             // A run's end closes its stream, whether or not the stream shows it.
             const kinds = run_id === null ? query.kinds : null
             const reading = yield* log.after({ ...query, kinds, after: stream.position })
+            // Its client has left, and nothing can be sent any more.
+            if (!feed.streams.has(stream)) return
             deliver(stream, reading)
             if (stream.state !== "reading" || reading.events.length === pageMax || feed.signals !== before) continue
             // A reading for streams that have ended meanwhile may be under way: it continues after the position of the feed.
