@@ -1,5 +1,5 @@
 /**
- * Erases personal data of runs: the input, the result, the metadata, and their entries in the index, in usage and in budgets of labels. The run, its charge and its ledger entries stay.
+ * Erases personal data of runs: the input, the result, the metadata, and their entries in the index, in events, in usage and in budgets of labels. The run, its charge and its ledger entries stay.
  *
  * It works in batches of one transaction each. An erasure of a million runs therefore holds locks only briefly, and continues where it stopped.
  */
@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Rows.ts"
 import { BatchErasure } from "./BatchErasure.ts"
+import { eraseEvents } from "./EventErasure.ts"
 import { beingRebuilt, type IndexBehind } from "./FreshRuns.ts"
 import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
@@ -95,6 +96,7 @@ export class Erasure extends Context.Service<
                  error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END, attempts = n.attempts::json
           FROM unnest(${texts(ids)}, ${jsons(rows.map((row) => withoutDetails(row.attempts)))}) AS n(run_id, attempts)
           WHERE r.org_id = ${org_id} AND r.run_id = n.run_id`
+        yield* eraseEvents(sql, org_id, ids)
         return rows.length
       })
 

@@ -1,7 +1,7 @@
 /**
  * Kinds of events and their form on the wire: `{type, timestamp, data}`, the same in event streams and in webhooks.
  *
- * Events hold no input and no result of a run, so they may be kept and delivered without regard to erasure.
+ * Events hold no input and no result of a run. Details of attempts and messages of errors may quote them, and are erased with the run.
  */
 import { Schema, Struct } from "effect"
 
