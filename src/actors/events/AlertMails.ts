@@ -37,8 +37,8 @@ export const AlertMails = Layer.effectDiscard(
     const sender =
       <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Effect.Effect<Written | null>) =>
       (mail: DueMail<Kind>) => {
-        const { mail_id, kind, address: to, attempts } = mail
-        return Effect.flatMap(write(mail), (written) =>
+        const { mail_id, kind, address: to, is_member, attempts } = mail
+        return Effect.flatMap(is_member ? write(mail) : Effect.succeed(null), (written) =>
           written === null ? Effect.void : mailer.send({ to, ...written })
         ).pipe(
           Effect.andThen(outbox.ended(mail_id, "sent")),

@@ -16,6 +16,8 @@ export interface DueMail<Kind extends string> {
   readonly kind: Kind
   readonly data: unknown
   readonly address: string
+  /** False for a person who has left the organization since: nothing of it may be sent there. */
+  readonly is_member: boolean
   /** Attempts to send this e-mail, the current one included. */
   readonly attempts: number
 }
@@ -42,6 +44,7 @@ export const mailOutbox = <const Kinds extends ReadonlyArray<string>>(
     kind: Schema.Literals(kinds),
     data: Schema.Unknown,
     address: Schema.String,
+    is_member: Schema.Boolean,
     attempts: Schema.Number
   })
   const due = (limit: number) =>
@@ -51,7 +54,8 @@ export const mailOutbox = <const Kinds extends ReadonlyArray<string>>(
       FROM (SELECT mail_id FROM ${table} WHERE ${sql.literal(isDue)} ORDER BY send_at LIMIT ${limit}
             FOR UPDATE SKIP LOCKED) claimed
       WHERE m.mail_id = claimed.mail_id
-      RETURNING m.mail_id, m.kind, m.data, m.address, m.attempts`)
+      RETURNING m.mail_id, m.kind, m.data, m.address, m.attempts,
+        EXISTS (SELECT FROM members JOIN users USING (user_id) WHERE members.org_id = m.org_id AND email = m.address) AS is_member`)
   const ended = (mail_id: bigint, outcome: string) => sql`
     UPDATE ${table} SET ended_at = now(), outcome = ${outcome} WHERE mail_id = ${mail_id} AND ended_at IS NULL`
   const forget = sql`DELETE FROM ${table} WHERE ended_at < now() - make_interval(days => ${keepDays})`

@@ -118,6 +118,24 @@ describe.each(oneBackend)("alerts, queues on %s", (backend) => {
     expect(await percents()).toEqual([50, 100])
   })
 
+  test("an e-mail that is still on its way is not sent to a person who has left the organization", async () => {
+    const org = await apps[0].tenant("1.00")
+    const { session, email } = await member(org)
+    await org.session()
+    const { items } = (await apps[0].call(session, "GET", "/v1/members")).body
+    const leaver = items.find((one: { email: string }) => one.email !== email)
+    await apps[0].sql(
+      `INSERT INTO alert_mails (org_id, kind, data, address, send_at)
+       SELECT $1, 'topup.failed', '{"amount": "5.00", "reason": null}', address, now() + interval '1 hour' FROM unnest($2::text[]) address`,
+      [org.org_id, [leaver.email, email]]
+    )
+    expect((await apps[0].call(session, "DELETE", `/v1/members/${leaver.id}`)).status).toBe(200)
+    await apps[0].sql("UPDATE alert_mails SET send_at = now() WHERE org_id = $1", [org.org_id])
+    const waiting = () => apps[0].sql("SELECT FROM alert_mails WHERE org_id = $1 AND ended_at IS NULL", [org.org_id])
+    await until("the end of both e-mails", waiting, (rows) => rows.length === 0)
+    expect([mailbox.letters(apps[0], email).length, mailbox.letters(apps[0], leaver.email).length]).toEqual([1, 0])
+  })
+
   test("an organization without members, and one without a log, lose nothing", async () => {
     const org = await apps[0].tenant("1.00")
     await org.post("/v1/spend-guard", { low_balance: "0.999" })
