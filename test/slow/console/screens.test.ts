@@ -133,8 +133,12 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     await send("PUT", "/v1/label-budgets", { label: "customer", limit: "5.00", period: "day" })
     await send("PUT", "/v1/label-budgets", { label: "customer", value: "acme", limit: "25.00", period: "month" })
     await send("PUT", "/v1/provider-accounts/hunter", { api_key: "a key of hunter" })
-    const { items } = await send("GET", "/v1/api-keys")
-    const agent = items.find(({ name }: { readonly name: string }) => name === "agent")
+    // When a key was last used is written later.
+    const agent = await until(
+      "the use of the key",
+      async () => (await send("GET", "/v1/api-keys")).items.find(({ name }: { name: string }) => name === "agent"),
+      ({ last_used_at }) => last_used_at !== null
+    )
     made.set("hook", hook.id).set("batch", batch.id).set("key", agent.id)
     const [row] = await app.sql("SELECT org_id FROM users WHERE email = 'ada@example.com'")
     made.set("org", String(row?.["org_id"]))
