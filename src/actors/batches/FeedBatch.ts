@@ -292,10 +292,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     const renewal = Effect.gen(function* () {
       const renewed = yield* feeds.renew(feed)
       if (renewed === null) lost = true
-      else {
-        ;({ status, siblings, waiting } = renewed)
-        funds = renewed.funds + held()
-      }
+      else ({ status, siblings, waiting, funds } = renewed)
     }).pipe(Effect.catchCause(logFailure(`Renewing the lease of ${feed.batch_id} failed; the next renewal retries`)))
 
     /** Starts as many rows as may be open. */

@@ -24,7 +24,7 @@ export interface MovedReferral {
   /** The number of the referred wallet's newest entry, and the balance after it. */
   readonly entry_seq: bigint
   readonly balance: MicroUsd
-  /** What the outcome warranty has paid back to the referred wallet. */
+  /** What the outcome warranty has paid back to the referred wallet for runs before the referral's end. */
   readonly refunded: MicroUsd
 }
 
@@ -89,7 +89,8 @@ export class ReferralShares extends Context.Service<
             movedRows.all(sql`
               SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
                      w.entry_seq, w.balance,
-                     (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org) AS refunded
+                     (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org AND NOT EXISTS (
+                        SELECT FROM ledger l WHERE l.org_id = x.org_id AND l.run_id = x.run_id AND l.type = 'settle' AND l.created_at >= r.ends_at)) AS refunded
               FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
               WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`),
             (rows) =>

@@ -29,7 +29,7 @@ export const Feed = Schema.Struct({
   lease_token: Schema.String,
   /** Unfinished batches of the organization. */
   siblings: Schema.Int,
-  /** What the wallet has for its next rows, with what the allowance of its key holds. */
+  /** What its open rows and its next ones may hold: what is available to it, and what its runs hold already. */
   funds: Schema.BigInt
 })
 export type Feed = typeof Feed.Type
@@ -109,7 +109,8 @@ export class BatchFeeds extends Context.Service<
       const around =
         sql.literal(`(SELECT count(*)::int FROM batches s WHERE s.org_id = b.org_id AND s.finished_at IS NULL) AS siblings,
         (SELECT w.balance - w.reserved FROM wallets w WHERE w.org_id = b.org_id)
-          + coalesce((SELECT p.held FROM key_budgets o JOIN key_budgets p ON p.budget_id = o.parent_id WHERE o.budget_id = b.budget_id), 0) AS funds`)
+          + (SELECT o.reserved + coalesce(p.held, 0) FROM key_budgets o LEFT JOIN key_budgets p ON p.budget_id = o.parent_id
+             WHERE o.budget_id = b.budget_id) AS funds`)
       const until = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
       /** Locks the batch for this statement's transaction, if the lease still holds. */
       const held = ({ batch_id, lease_token }: Holder) =>

@@ -3,6 +3,7 @@
  * answers are the examples of Postmark's and Resend's documentation.
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { dollars } from "../../../../src/schema/money/Money.ts"
 import { type Tenant, until, withApp } from "../../../kit/app.ts"
 import { answer } from "../../../layers/providers/stage.ts"
 import { standIn } from "../../../layers/providers/standin.ts"
@@ -14,6 +15,7 @@ const app = withApp({
   settings: {
     ...there.settings,
     RUNGATE_WARRANTY_SHARE: "1",
+    RUNGATE_REFERRAL_SECONDS: "1",
     RUNGATE_OWN_ACCOUNT_FEE: "0.001",
     RUNGATE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64")
   }
@@ -123,6 +125,36 @@ describe("Postmark", () => {
       query: { messageID: message_id }
     })
     await booked(run_id)
+  })
+
+  test.each([
+    ["before", 1],
+    ["after", 0]
+  ])("a refund of a run %s a referral's end", async (_when, hours) => {
+    const referrer = await app.tenant("1.00")
+    await app.sql(
+      `INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
+       VALUES ($1, $2, $3, 0, 0, 1000, now() + make_interval(hours => $4))`,
+      [`ref_${org.org_id}`, org.org_id, referrer.org_id, hours]
+    )
+    const { run_id } = await check()
+    const { run_id: sent } = await send("postmark")
+    there.play("postmark", answer(200, bounceOf({})))
+    const { refund } = await dispute(run_id, sent)
+    await booked(run_id)
+    const { unpaid } = await until(
+      "the referrer's share is counted",
+      async () =>
+        (
+          await app.sql(
+            `SELECT r.unpaid, r.accrued_seq = w.entry_seq AS counted FROM referrals r JOIN wallets w ON w.org_id = r.referred_org WHERE w.org_id = $1`,
+            [org.org_id]
+          )
+        )[0]!,
+      ({ counted }) => counted === true
+    )
+    // What was charged after the end earned nothing, so what is paid back of it takes nothing.
+    expect(String(unpaid)).toBe(hours === 0 ? "0" : String(dollars(refund)))
   })
 
   test("refunds nothing if an operator refuses the dispute while it is asked", async () => {
