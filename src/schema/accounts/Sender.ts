@@ -24,18 +24,16 @@ export const readAddress = (text: string): string | null => {
 }
 
 /** A name has no `@` (it would read as another address), no brackets, and outside quotes nothing that separates addresses. */
-const named = /^(?:"[^"\\<>@\p{Cc}]*"|[^"\\<>@,;:\p{Cc}]*?)\s*<([^<>]*)>$/u
-
-/** Longer than any name and address. A raw request may have a megabyte in its place. */
-const fromMax = 1_000
+const namePattern = /^(?:"[^"\\<>@\p{Cc}]*"|[^"\\<>@,;:\p{Cc}]*)$/u
 
 /** The address of `ada@example.com` or `Ada <ada@example.com>` in lower case. Null for any other form. */
 export const readFrom = (text: string): string | null => {
   const from = text.trim()
-  if (from.length > fromMax) return null
-  if (!from.includes("<")) return readAddress(from)
-  const address = named.exec(from)?.[1]
-  return address === undefined ? null : readAddress(address)
+  const at = from.indexOf("<")
+  if (at < 0) return readAddress(from)
+  return from.endsWith(">") && namePattern.test(from.slice(0, at).trimEnd())
+    ? readAddress(from.slice(at + 1, -1))
+    : null
 }
 
 /** Whether `from` is an inbox's id or an address at the inbox provider's own domain. Only that provider sends from these. */
