@@ -133,6 +133,8 @@ describe.skipIf(!hasBrowser)("pages look as they were approved", () => {
     await send("PUT", "/v1/label-budgets", { label: "customer", limit: "5.00", period: "day" })
     await send("PUT", "/v1/label-budgets", { label: "customer", value: "acme", limit: "25.00", period: "month" })
     await send("PUT", "/v1/provider-accounts/hunter", { api_key: "a key of hunter" })
+    const signed = () => app.sql("SELECT 1 FROM wallet_head_days")
+    await until("heads of the ledger", signed, ({ length }) => length > 0)
     // When a key was last used is written later.
     const agent = await until(
       "the use of the key",
