@@ -42,7 +42,7 @@ export const eraseEvents = Effect.fnUntraced(function* (
                 ${texts(changed.map(({ kind, happened_at, data }) => eventJson(kind, happened_at, data)))}) AS n(event_id, body)
     WHERE w.org_id = ${org_id} AND d.endpoint_id = w.endpoint_id AND d.event_id = n.event_id AND d.body <> n.body`
   yield* rewrite
-  // A fan-out that read the events before this transaction has ended then. Deliveries come first, as when an answer is recorded: no deadlock.
+  // A fan-out that read the events before this transaction has ended then. Deliveries come first, as when an answer is recorded.
   yield* sql`SELECT FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id FOR UPDATE`
   yield* rewrite
 })

@@ -3,7 +3,7 @@
  *
  * Buttons and forms send one at once, or after a dialog that repeats the object and the consequence.
  */
-import { type FormEvent, type ReactNode, useState } from "react"
+import { type FormEvent, type ReactElement, type ReactNode, useState } from "react"
 import { Button, type Look } from "../parts/Page.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
 import { FormError, FormProblem } from "../parts/Field.tsx"
@@ -188,7 +188,7 @@ export interface FormProps<A> extends Outcome<A> {
   /** What is shown once it is done. */
   readonly saved?: ReactNode | ((answer: A) => ReactNode)
   /** In place of the form once it is done, such as a secret; the form stays for null. `again` shows the form. */
-  readonly instead?: (answer: A, again: () => void) => ReactNode
+  readonly instead?: (answer: A, again: () => void) => ReactElement | null
   /** Below the button. */
   readonly note?: ReactNode
   /** One row: fields and button beside each other. */

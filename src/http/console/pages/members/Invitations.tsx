@@ -28,7 +28,7 @@ const Invite = () => {
       submit={sendsMail ? "Mail an invitation" : "Make a link to send"}
       saved={({ email }) => sentTo(email)}
       instead={({ email, link }, again) =>
-        link !== undefined && (
+        link === undefined ? null : (
           <Secret
             title={`Send this link to ${email}, and to nobody else. It is shown only now.`}
             label="the link of the invitation"
