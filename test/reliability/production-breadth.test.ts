@@ -140,7 +140,7 @@ describe("credits", () => {
   test("TheirStack: rows at the operator's price of a credit", async () => {
     const path = "/v1/jobs/search"
     const { body } = await ours.post("/v1/inspect", { provider: "theirstack", endpoint: path })
-    expect(body.cost).toMatchObject({ estimate: "1.50", note: "0 credits of $0.05 per result. 1 credit per posting." })
+    expect(body.cost).toMatchObject({ estimate: "1.50", note: "A credit costs $0.05. 1 credit per posting." })
     there.play("theirstack", answer(200, { data: [] }))
     const input = { company_domain_or: ["example.com"], limit: 10 }
     expect(await charged(at("theirstack", path, "POST")(ours, { input }))).toBe("0.60")

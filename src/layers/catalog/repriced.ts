@@ -74,9 +74,10 @@ const factorOf = (inDocument: string | undefined, { credit, markup }: Rates): Fa
 
 const repricedEndpoint = (endpoint: Endpoint, { contained, paid, numerator, denominator }: Factor): Endpoint => {
   const scaled = scaledEndpoint(endpoint, numerator, denominator)
-  const note = scaled.cost.note?.replace(` of $${contained} per `, ` of $${paid} per `) ?? null
-  const inCredits = endpoint.cost.credit === undefined ? {} : { credit: paid }
-  return { ...scaled, cost: { ...scaled.cost, note, ...inCredits } }
+  if (endpoint.cost.credit === undefined) return scaled
+  // The sentence with the price of a credit comes first in a note.
+  const note = scaled.cost.note?.replace(`$${contained}`, `$${paid}`) ?? null
+  return { ...scaled, cost: { ...scaled.cost, note, credit: paid } }
 }
 
 /** Each document is scaled once: readers compare endpoints by identity. */

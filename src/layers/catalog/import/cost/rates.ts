@@ -111,7 +111,9 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   // Multiplied before rounding, so that a thousand tiny results are rounded only once.
   const flat = atPlatformRate(...factors)
   const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
-  const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
+  // A call may cost nothing before what its input counts, which the note and the drivers say.
+  const priced = credits === "0" ? `A credit costs $${credit}.` : `${unit} of $${credit} per ${each}.`
+  const said = unit === undefined ? undefined : priced
   const many = results === "1" ? undefined : `The estimate counts ${results} ${each}s.`
   const exact = exactAtPlatformRate(...factors)
   return {
