@@ -102,13 +102,17 @@ describe("the money of two answers", () => {
     ...{ providers: [], attempts_max: 3, routing: "auto", include_raw: false, side_effect: false, excluded: [] },
     accept: { fields: ["email"], agree: 2 }
   })
-  const kept = (at: number, charge: string, agrees: string, provider = `p${at}`): Kept => ({
+  const answer = (at: number, charge: string, provider = `p${at}`): Kept => ({
     at,
     delivered: {
       ...{ status: "succeeded", provider, charge: dollars(charge), rated: null, billed: true, result: "{}" },
-      ...{ inconclusive: false, own: false, agrees }
+      ...{ inconclusive: false, own: false }
     }
   })
+  const kept = (at: number, charge: string, agrees: string, provider?: string): Kept => {
+    const { delivered } = answer(at, charge, provider)
+    return { at, delivered: { ...delivered, agrees } }
+  }
 
   test("the hold covers whichever two of up to three offers agree, and nothing more", () => {
     let seed = 7
@@ -143,5 +147,12 @@ describe("the money of two answers", () => {
       at: 0,
       delivered: { status: "no_match", charge: dollars("0.01") }
     })
+  })
+
+  test("an inconclusive answer that is accepted goes before one that was refused", () => {
+    const refused: Kept = { at: 0, delivered: { ...answer(0, "0.01").delivered, status: "no_match", refused: true } }
+    const unsure: Kept = { at: 1, delivered: { ...answer(1, "0.02").delivered, inconclusive: true } }
+    expect(lastResort([refused, unsure], true)).toEqual(unsure)
+    expect(lastResort([refused], true)).toEqual(refused)
   })
 })

@@ -78,9 +78,11 @@ export const nextOf = (plan: Plan, earlier: ReadonlyArray<Kept>, latest: Kept): 
     : { _tag: "Ends", kept: latest }
 }
 
-/** The answer that a run ends with if it has no better one. An answer without a second one that agrees is a miss. */
+/** The answer that a run ends with if it has no better one: an accepted one if there is any. An answer without a second one that agrees is a miss. */
 export const lastResort = (kept: ReadonlyArray<Kept>, billsNoMatch: boolean): Kept | null => {
-  const first = kept.find(({ delivered }) => delivered.agrees === undefined || billsNoMatch)
+  const first =
+    kept.find(({ delivered: { agrees, refused } }) => agrees === undefined && refused === undefined) ??
+    kept.find(({ delivered }) => delivered.agrees === undefined || billsNoMatch)
   if (first === undefined || first.delivered.agrees === undefined) return first ?? null
   return { ...first, delivered: { ...first.delivered, status: "no_match" } }
 }
@@ -126,7 +128,9 @@ export const attemptOf = (
     return ended(doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason, answer.detail)
   if ("refused" in answered && answered.refused !== undefined) return ended("no_match", answered.refused)
   // For example an address that the provider found and reports as invalid: that is no match.
-  return delivered === null ? ended("no_match", "its result does not count as a match") : ended("succeeded", null)
+  return delivered === null || delivered.refused === true
+    ? ended("no_match", "its result does not count as a match")
+    : ended("succeeded", null)
 }
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
