@@ -31,6 +31,8 @@ interface Settings {
   readonly pinned: string | null
   readonly side_effect: boolean
   readonly bills_no_match: boolean
+  /** Whether the run says which answers count as a match. */
+  readonly accepts: boolean
 }
 
 const random = (seed: number) => {
@@ -43,7 +45,7 @@ const random = (seed: number) => {
 
 /** A run as the service does it: route, then call until one delivers. Written on its own, to compare with. */
 const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: ReadonlySet<string>) => {
-  const { strategy, allow_fallback, max_cost, max_total, pinned, side_effect, bills_no_match } = settings
+  const { strategy, allow_fallback, max_cost, max_total, pinned, side_effect, bills_no_match, accepts } = settings
   const usable = offers.filter(
     ({ provider, quote }) =>
       (pinned === null || provider === pinned) && !without.has(provider) && (max_cost === null || quote <= max_cost)
@@ -65,6 +67,7 @@ const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: Read
   const conclusive = strategy === "highest_success_rate"
   const made: Array<{ provider: string; outcome: Outcome | "outcome_unknown"; duration_ms: number }> = []
   let fallback: Offer | null = null
+  let refused: Offer | null = null
   const ended = (by: Offer | null, hit: boolean) => ({
     ...{ called, spare, over, made, hit, conclusive, provider: by?.provider ?? null },
     charged: by?.answer.charge ?? 0n,
@@ -76,12 +79,15 @@ const execute = (offers: ReadonlyArray<Offer>, settings: Settings, without: Read
     // Of a failed call that acts nobody knows what it did, so no other one is called.
     const stops = side_effect && shown === "provider_error"
     made.push({ provider: one.provider, outcome: stops ? "outcome_unknown" : shown, duration_ms })
-    if (stops) return ended(fallback, fallback !== null)
+    if (stops) return ended(fallback ?? refused, fallback !== null)
     if (shown === "succeeded") return ended(one, true)
     if (shown === "inconclusive") fallback ??= one
-    if (shown === "no_match" && bills_no_match) return ended(one, false)
+    if (shown === "no_match" && bills_no_match) {
+      if (!accepts) return ended(one, false)
+      refused ??= one
+    }
   }
-  return ended(fallback, fallback !== null)
+  return ended(fallback ?? refused, fallback !== null)
 }
 
 const outcomes: ReadonlyArray<Outcome> = ["succeeded", "inconclusive", "no_match", "provider_error"]
@@ -118,7 +124,8 @@ const worldOf = (seed: number) => {
       max_total: maybe(() => Money.times(amount(), 2)),
       pinned: maybe(() => pick(offers).provider, 0.1),
       side_effect: next() < 0.1,
-      bills_no_match
+      bills_no_match,
+      accepts: next() < 0.3
     }
     return { offers, settings }
   })
@@ -155,7 +162,8 @@ const pastOf = (offers: ReadonlyArray<Offer>, settings: Settings): PastRun | nul
       allow_fallback: settings.allow_fallback,
       max_cost: settings.max_cost,
       max_total: settings.max_total,
-      conclusive: done.conclusive
+      conclusive: done.conclusive,
+      ...(settings.accepts ? { accept: { fields: ["email"] } } : {})
     },
     bills_no_match: settings.bills_no_match,
     attempts: done.made,

@@ -120,7 +120,7 @@ const gather = (
   }
   runs.push({
     capability: row.capability,
-    kind: row.input === null ? anyKind : inputKindOf(JSON.parse(row.input)),
+    kind: row.input === null ? anyKind : inputKindOf(JSON.parse(row.input), plan.accept),
     plan,
     bills_no_match: billsNoMatch(row.capability),
     attempts,

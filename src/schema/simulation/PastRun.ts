@@ -1,5 +1,6 @@
 /** A past run as a simulation sees it: the offers that it could have called, and how its calls ended. Pure. */
 import * as Money from "../money/Money.ts"
+import type { Accept } from "../catalog/Acceptance.ts"
 import { type Demand, priceMax } from "../money/Pricing.ts"
 import type { Plan } from "../runs/Plan.ts"
 import { priceFrom } from "../runs/PlannedPrice.ts"
@@ -30,11 +31,13 @@ export interface PastPlan {
   readonly max_total: Money.MicroUsd | null
   /** Whether an inconclusive answer was only a fallback. */
   readonly conclusive: boolean
+  /** Which answers counted as a match, beside what the capability says. */
+  readonly accept?: Accept | undefined
 }
 
 export interface PastRun {
   readonly capability: string
-  /** The names of the given fields: see runs/InputKind.ts. */
+  /** As quotes count it: see runs/InputKind.ts. */
   readonly kind: string
   readonly plan: PastPlan
   readonly bills_no_match: boolean
@@ -72,7 +75,8 @@ export const withHealth = (plan: PastPlan, health: Health): PastPlan => ({
   allow_fallback: plan.allow_fallback,
   max_cost: plan.max_cost,
   max_total: plan.max_total,
-  conclusive: plan.conclusive
+  conclusive: plan.conclusive,
+  accept: plan.accept
 })
 
 /**
@@ -112,6 +116,7 @@ export const pastPlanOf = (plan: Plan, demand: Demand): PastPlan | null => {
     allow_fallback: plan.routing !== "no_fallback",
     max_cost: seen.max_cost === undefined ? null : Money.dollars(seen.max_cost),
     max_total: total === undefined ? null : Money.dollars(total.amount),
-    conclusive: plan.conclusive === true
+    conclusive: plan.conclusive === true,
+    accept
   }
 }

@@ -23,8 +23,8 @@ interface Range {
 }
 
 /**
- * `ends`: the run is over, with or without a result. `falls`: an inconclusive answer, kept while the next offer is called. `stops`: the call
- * may have acted, so no other offer is called.
+ * `ends`: the run is over, with or without a result. `falls`: an answer that is inconclusive, or that `accept` refused though a miss is
+ * charged, kept while the next offer is called. `stops`: the call may have acted, so no other offer is called.
  */
 interface Outcome {
   readonly way: "ends" | "falls" | "goes_on" | "stops"
@@ -51,6 +51,11 @@ const exactly = (amount: bigint): Range => ({ lower: amount, upper: amount, mean
 const upTo = (quote: bigint, mean = quote): Range => ({ lower: 0n, upper: quote, mean: mean < quote ? mean : quote })
 const goesOn: Outcome = { way: "goes_on", hit: false, cost: free, chance: certain }
 const stops: Outcome = { ...goesOn, way: "stops" }
+/** Of a capability that charges a miss. */
+const missOf = ({ plan }: PastRun, cost: Range, chance: bigint): Outcome => ({
+  way: plan.accept === undefined ? "ends" : "falls",
+  ...{ hit: false, cost, chance }
+})
 
 /** The measured outcomes of a provider for this kind of input. Null: too few. */
 export type CountsOf = (capability: string, kind: string, provider: string) => OutcomeCounts | null
@@ -67,17 +72,18 @@ const knownOutcomes = (
   if (outcome === "inconclusive") return [conclusive ? falls : ends]
   // Only a run that asked for conclusive answers says whether one was.
   if (outcome === "succeeded") return conclusive && !run.plan.conclusive ? [ends, { ...falls, chance: 0n }] : [ends]
-  if (outcome === "no_match" && run.bills_no_match) return [{ ...ends, hit: false }]
+  if (outcome === "no_match" && run.bills_no_match) return [missOf(run, cost, certain)]
   if (outcome === outcomeUnknown) return [stops]
   return [goesOn]
 }
 
 const unknownOutcomes = (
-  { bills_no_match, plan }: PastRun,
+  run: PastRun,
   { quote }: PastOffer,
   counts: OutcomeCounts | null,
   conclusive: boolean
 ): ReadonlyArray<Outcome> => {
+  const { bills_no_match, plan } = run
   const calls = counts === null ? 0n : callsOf(counts)
   const part = (count: (counts: OutcomeCounts) => bigint, otherwise: bigint) =>
     counts === null || calls === 0n ? otherwise : (count(counts) * certain) / calls
@@ -92,7 +98,7 @@ const unknownOutcomes = (
   return [
     { way: "ends", hit: true, cost, chance: ends },
     ...(conclusive ? [{ way: "falls", hit: true, cost, chance: falls } as const] : []),
-    ...(bills_no_match ? [{ way: "ends", hit: false, cost, chance: missed } as const] : []),
+    ...(bills_no_match ? [missOf(run, cost, missed)] : []),
     ...(plan.side_effect ? [{ ...stops, chance: 0n }] : []),
     { ...goesOn, chance: certain - ends - falls - missed }
   ]
@@ -110,9 +116,12 @@ interface Ways {
 
 interface Walk {
   readonly chance: bigint
-  readonly fallback: Range | null
+  readonly fallback: Pick<Outcome, "cost" | "hit">
   readonly unknown: boolean
 }
+/** Without a fallback. */
+const nothing: Walk["fallback"] = { cost: free, hit: false }
+
 interface Leaf extends Walk {
   readonly cost: Range
   readonly hit: boolean
@@ -127,10 +136,13 @@ const lastAttempt = ({ attempts }: PastRun, provider: string): PastRun["attempts
   return last
 }
 
+/** The first answer counts, but one that is accepted goes before one that is not. */
+const isBetter = (hit: boolean, before: Walk["fallback"]) => before === nothing || (hit && !before.hit)
+
 /** At most 5 outcomes of each of 3 calls. */
 const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: CountsOf): ReadonlyArray<Leaf> => {
   const leaves: Array<Leaf> = []
-  let open: ReadonlyArray<Walk> = [{ chance: certain, fallback: null, unknown: false }]
+  let open: ReadonlyArray<Walk> = [{ chance: certain, fallback: nothing, unknown: false }]
   for (const [n, offer] of offers.entries()) {
     const last = lastAttempt(run, offer.provider)
     const outcomes =
@@ -146,14 +158,12 @@ const leavesOf = (run: PastRun, { offers, conclusive }: NewRoute, counts: Counts
           unknown: walk.unknown || last === undefined || outcomes.length > 1
         }
         if (way === "ends") leaves.push({ ...on, cost, hit, calls: n + 1 })
-        else if (way === "stops")
-          leaves.push({ ...on, cost: walk.fallback ?? free, hit: walk.fallback !== null, calls: n + 1 })
-        else next.push(way === "falls" && on.fallback === null ? { ...on, fallback: cost } : on)
+        else if (way === "stops") leaves.push({ ...on, ...walk.fallback, calls: n + 1 })
+        else next.push(way === "falls" && isBetter(hit, on.fallback) ? { ...on, fallback: { cost, hit } } : on)
       }
     open = next
   }
-  for (const walk of open)
-    leaves.push({ ...walk, cost: walk.fallback ?? free, hit: walk.fallback !== null, calls: offers.length })
+  for (const walk of open) leaves.push({ ...walk, ...walk.fallback, calls: offers.length })
   return leaves
 }
 
@@ -204,7 +214,8 @@ const nodeOf = (start: PathNode, run: PastRun, { offers, conclusive }: NewRoute)
     (run.bills_no_match ? 1n : 0n) +
     (conclusive ? 2n : 0n) +
     (run.plan.conclusive ? 4n : 0n) +
-    (run.plan.side_effect ? 8n : 0n)
+    (run.plan.side_effect ? 8n : 0n) +
+    (run.plan.accept === undefined ? 0n : 16n)
   let at = step(step(step(start, run.capability), run.kind), flags)
   for (const { provider, quote } of offers) {
     at = step(step(step(at, provider), quote), lastAttempt(run, provider)?.outcome ?? "")
