@@ -11,7 +11,7 @@ import { BatchRequest } from "../../src/http/api/Batches.ts"
 import { RunRequest } from "../../src/http/api/Runs.ts"
 import { guessedColumns, inputFieldsOf } from "../../src/http/client/Columns.ts"
 import { formOf, inputsOf } from "../../src/http/console/pages/batches/new/inputs.ts"
-import { type Inspected, partsOf, valuesOf } from "../../src/http/console/pages/catalog/requestParts.ts"
+import { type Inspected, partsOf } from "../../src/http/console/pages/catalog/requestParts.ts"
 import { begin, optionsFrom, requestOf as requestOfForm } from "../../src/http/console/pages/catalog/useForm.ts"
 import { commandsOf } from "../../src/http/console/running/commands.ts"
 import { type RunBody, withCap } from "../../src/http/console/running/request.ts"
@@ -304,8 +304,8 @@ const formed = (inspected: Inspected, body: Body): Made => {
   const options = Object(optionsFrom(body))
   // Caps are typed anew.
   const typedOptions = { ...options, routing: { ...options.routing, max_cost, max_total } }
-  const { content, body: sent } = requestOfForm(inspected, parts, begin(parts, valuesOf(body), typedOptions))
-  return sent === null ? refused([...content.problems.keys()]) : http(JSON.stringify(sent))
+  const { problems, body: sent } = requestOfForm(inspected, parts, begin(parts, body, typedOptions))
+  return sent === null ? refused([...problems.keys()]) : http(JSON.stringify(sent))
 }
 
 test("and in the form of the console", () => {

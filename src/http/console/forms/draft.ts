@@ -74,7 +74,7 @@ const numberIn = (text: string): Meant => {
   return text === "" || !Number.isFinite(number) ? { value: text, problems: [["", "must be a number"]] } : meant(number)
 }
 
-const jsonIn = (text: string): Meant => {
+export const jsonIn = (text: string): Meant => {
   try {
     return meant(JSON.parse(text))
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
 import { Disclosure, SchemaForm } from "../../forms/SchemaForm.tsx"
-import { meaningOf } from "../../forms/draft.ts"
+import { meaningOf, membersOf } from "../../forms/draft.ts"
 import { OwnForm, type Wording } from "../../forms/Inputs.tsx"
 import { labelWords } from "../../forms/providerText.ts"
 import { choicesOf } from "../../forms/schema.ts"
@@ -11,6 +11,7 @@ import { type Form, optionsOf } from "./useForm.ts"
 
 interface Shared {
   readonly form: Form
+  /** Of the form, or what the service says instead. */
   readonly problems: ReadonlyMap<string, string>
 }
 
@@ -31,13 +32,14 @@ const Groups = ({ groups }: { readonly groups: Part["groups"] }) => {
 
 const PartFields = ({ part, isOnly, form, problems }: Shared & { readonly part: Part; readonly isOnly: boolean }) => {
   const { name, title, field, groups } = part
+  const drafts = membersOf(form.draft)
   const fields = (
     <>
       <Groups groups={groups} />
       <SchemaForm
         field={field}
-        draft={form.drafts[name]}
-        onChange={(draft) => form.setDraft(name, draft)}
+        draft={drafts[name]}
+        onChange={(draft) => form.change({ draft: { ...drafts, [name]: draft } })}
         path={name}
         problems={problems}
       />
@@ -62,7 +64,7 @@ const AsJson = ({ form, problems }: Shared) => {
       label="Request as JSON"
       rows={12}
       value={form.json ?? ""}
-      onChange={({ target }) => form.setJson(target.value)}
+      onChange={({ target }) => form.change({ json: target.value })}
       aria-invalid={problems.size > 0}
       hint={
         <>
@@ -147,7 +149,13 @@ const RoutingOptions = ({ inspected, form, problems }: Shared & { readonly inspe
             disabled: false
           }}
         >
-          <SchemaForm field={options} draft={form.options} onChange={form.setOptions} path="" problems={problems} />
+          <SchemaForm
+            field={options}
+            draft={form.options}
+            onChange={(draft) => form.change({ options: draft })}
+            path=""
+            problems={problems}
+          />
         </OwnForm>
       </div>
     </Disclosure>

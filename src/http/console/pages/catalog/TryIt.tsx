@@ -14,7 +14,7 @@ import { runWord, withCap } from "../../running/request.ts"
 import { useQuote, useStart } from "../../running/useQuote.ts"
 import { Outcome } from "./Outcome.tsx"
 import { RequestForm } from "./RequestForm.tsx"
-import { exampleOf, type Inspected, type Values, valuesOf } from "./requestParts.ts"
+import { exampleOf, type Inspected } from "./requestParts.ts"
 import { optionsFrom, useForm } from "./useForm.ts"
 
 interface PriceProps {
@@ -38,7 +38,8 @@ const Price = ({ isReadable, isAsked, answer }: PriceProps) => (
 
 interface TryItProps {
   readonly inspected: Inspected
-  readonly initial: Values
+  /** A request that the form begins with. */
+  readonly initial: unknown
   readonly options: Draft
 }
 
@@ -47,9 +48,9 @@ const TryIt = ({ inspected, initial, options }: TryItProps) => {
   const [run_id, setRun] = useState<string | null>(null)
   const [isPressed, setPressed] = useState(false)
   const outcome = useRef<HTMLDivElement>(null)
-  const { body, content } = form
+  const { body, isComplete } = form
   // An unfinished form would only be refused. Once somebody has pressed the button, the service says what is missing.
-  const answer = useQuote(content.isComplete || isPressed ? body : null)
+  const answer = useQuote(isComplete || isPressed ? body : null)
   const { quote, error, isCurrent, refresh } = answer
   const start = useStart((id) => {
     setRun(id)
@@ -78,7 +79,7 @@ const TryIt = ({ inspected, initial, options }: TryItProps) => {
     event.preventDefault()
     ask()
   }
-  const problems = new Map([...content.problems, ...detailsOf(error, start.error)])
+  const problems = new Map([...form.problems, ...detailsOf(error, start.error)])
   return (
     <Panel
       title="Try it"
@@ -86,7 +87,7 @@ const TryIt = ({ inspected, initial, options }: TryItProps) => {
     >
       <form noValidate onSubmit={submit} className="space-y-5">
         <RequestForm inspected={inspected} form={form} problems={problems} />
-        <Price isReadable={body !== null} isAsked={content.isComplete || isPressed} answer={answer} />
+        <Price isReadable={body !== null} isAsked={isComplete || isPressed} answer={answer} />
         <p role="status" className="sr-only">
           {offered === null ? "" : `This run costs at most ${exactDollars(offered)}.`}
         </p>
@@ -136,12 +137,7 @@ export const TryFrom = ({ inspected }: { readonly inspected: Inspected }) => {
           The request of the run {from} can't be read: {earlier.error.message}
         </p>
       )}
-      <TryIt
-        key={from}
-        inspected={inspected}
-        initial={valuesOf(earlier.data ?? null)}
-        options={optionsFrom(earlier.data)}
-      />
+      <TryIt key={from} inspected={inspected} initial={earlier.data} options={optionsFrom(earlier.data)} />
     </>
   )
 }

@@ -1,8 +1,8 @@
 /** The parts of a request that a form fills: the input, and for raw endpoints the values of the path and the query. */
 import { isRecord } from "../../data/json.ts"
 import type { AnswerOf } from "../../data/api.ts"
-import { type Draft, draftOf, emptyDraft, fits, isComplete, meaningOf } from "../../forms/draft.ts"
-import { type Field, formOf, groupsOf } from "../../forms/schema.ts"
+import { fits, meaningOf } from "../../forms/draft.ts"
+import { type Field, formOf, groupsOf, type ObjectField } from "../../forms/schema.ts"
 import { isRunBody, type RunBody } from "../../running/request.ts"
 
 export type Inspected = AnswerOf<"catalog", "inspect">
@@ -11,7 +11,7 @@ export type InspectedEndpoint = Exclude<Inspected, { readonly capability: string
 
 export const isCapability = (inspected: Inspected): inspected is InspectedCapability => "capability" in inspected
 
-export type PartName = "input" | "path" | "query"
+type PartName = "input" | "path" | "query"
 
 export interface Part {
   readonly name: PartName
@@ -20,10 +20,7 @@ export interface Part {
   readonly groups: ReadonlyArray<ReadonlyArray<string>>
 }
 
-const hasMembers = (schema: unknown): boolean => {
-  const { field } = partOf("input", "", schema)
-  return field.kind === "object"
-}
+const hasMembers = (schema: unknown): boolean => formOf(schema).kind === "object"
 
 const partOf = (name: PartName, title: string, schema: unknown): Part => ({
   name,
@@ -45,58 +42,37 @@ const partsOfEndpoint = ({ method, input }: InspectedEndpoint): ReadonlyArray<Pa
 
 export const partsOf = (inspected: Inspected): ReadonlyArray<Part> =>
   isCapability(inspected) ? [partOf("input", "Input", inspected.input_schema)] : partsOfEndpoint(inspected)
-export type Values = Readonly<Partial<Record<PartName, unknown>>>
-export type Drafts = Readonly<Partial<Record<PartName, Draft>>>
 
-export const draftsOf = (parts: ReadonlyArray<Part>, values: Values): Drafts =>
-  Object.fromEntries(
-    parts.map(({ name, field }) => [
-      name,
-      values[name] === undefined ? emptyDraft(field) : draftOf(field, values[name])
-    ])
-  )
+/** The form of all parts, each of which is a member of the request. */
+export const wholeOf = (parts: ReadonlyArray<Part>): ObjectField => ({
+  ...{ name: "", hint: "", required: true, kind: "object" },
+  fields: parts.map(({ name, field }) => ({ ...field, name }))
+})
 
-/** Whether the form shows all of these values. Others are edited as JSON. */
-export const formFits = (parts: ReadonlyArray<Part>, values: Values): boolean =>
-  parts.every(({ name, field }) => values[name] === undefined || fits(field, values[name]))
+type Values = Readonly<Record<string, unknown>>
 
-export interface Filled {
-  readonly values: Values
-  /** By path in the request, such as `input.titles.0`. */
-  readonly problems: ReadonlyMap<string, string>
-  readonly isComplete: boolean
+/** The values of the parts in a request, such as of an earlier run or of an example. */
+export const valuesOf = (parts: ReadonlyArray<Part>, request: unknown): Values => {
+  const members = isRecord(request) ? request : {}
+  const names = parts.map(({ name }) => name).filter((name) => members[name] !== undefined)
+  return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
-export const filled = (parts: ReadonlyArray<Part>, drafts: Drafts): Filled => {
-  const all = parts.map((part) => ({ part, meaning: meaningOf(part.field, drafts[part.name]) }))
-  const problems = all.flatMap(({ part: { name }, meaning }) =>
-    meaning.problems.map(([path, message]) => [path === "" ? name : `${name}.${path}`, message] as const)
-  )
-  return {
-    values: Object.fromEntries(all.map(({ part, meaning }) => [part.name, meaning.value])),
-    problems: new Map(problems),
-    isComplete: all.every(({ part: { field, groups }, meaning }) => isComplete(field, groups, meaning.value))
-  }
+/** Whether the form shows all of these values. Others are edited as JSON. */
+export const formFits = (parts: ReadonlyArray<Part>, values: Values): boolean => {
+  const whole = wholeOf(parts)
+  return fits(whole, { ...Object(meaningOf(whole, {}).value), ...values })
 }
 
 const targetOf = (inspected: Inspected) =>
   isCapability(inspected)
     ? { capability: inspected.capability }
     : { provider: inspected.provider, endpoint: inspected.endpoint, method: inspected.method }
-export const bodyOf = (inspected: Inspected, values: Values, options: unknown): RunBody | null => {
-  const members = Object.fromEntries(
-    Object.entries({ ...values, ...Object(options) }).filter(([, value]) => value !== undefined)
-  )
-  const body: unknown = { ...targetOf(inspected), input: {}, ...members }
+export const bodyOf = (inspected: Inspected, values: unknown, options: unknown): RunBody | null => {
+  const body: unknown = { ...targetOf(inspected), input: {}, ...Object(values), ...Object(options) }
   return isRunBody(body) ? body : null
 }
 
-/** The parts of a request, such as of an earlier run or of an example. */
-export const valuesOf = (request: unknown): Values => {
-  const { input, path, query } = isRecord(request) ? request : {}
-  return { input, path, query }
-}
-
 /** The example of a capability is its input; that of an endpoint is a whole request. */
-export const exampleOf = (inspected: Inspected): Values =>
-  isCapability(inspected) ? { input: inspected.example } : valuesOf(inspected.example)
+export const exampleOf = (inspected: Inspected): unknown =>
+  isCapability(inspected) ? { input: inspected.example } : inspected.example

@@ -1,22 +1,19 @@
 /** The state of a form that makes a request: fields or JSON, options of routing, and the problems that the service names. */
 import { useMemo, useState } from "react"
-import { type Draft, draftOf, meaningOf } from "../../forms/draft.ts"
+import { isRecord } from "../../data/json.ts"
+import { type Draft, draftOf, isComplete, jsonIn, type Meant, meaningOf } from "../../forms/draft.ts"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import type { Field } from "../../forms/schema.ts"
 import { isRunBody } from "../../running/request.ts"
 import {
   bodyOf,
-  type Drafts,
-  draftsOf,
-  type Filled,
-  filled,
   formFits,
   type Inspected,
   isCapability,
   type Part,
   partsOf,
-  type Values,
-  valuesOf
+  valuesOf,
+  wholeOf
 } from "./requestParts.ts"
 
 const without = (field: Field, names: ReadonlyArray<string>): Field =>
@@ -64,70 +61,68 @@ export const optionsFrom = (request: unknown): Draft => {
   return draftOf(fields, { ...request, routing: { ...routing, ...(provider === "auto" ? {} : { provider }) } })
 }
 
-const jsonOf = (values: Values) =>
-  JSON.stringify(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)), null, 2)
+const jsonOf = (values: unknown) => JSON.stringify(values, null, 2)
 
-const wrong = (message: string): Filled => ({ values: {}, problems: new Map([["json", message]]), isComplete: false })
+const wrong = (message: string): Meant => ({ value: {}, problems: [["json", message]] })
 
-const ofJson = (parts: ReadonlyArray<Part>, text: string): Filled => {
-  try {
-    const json: unknown = JSON.parse(text)
-    const names = parts.map(({ name }) => String(name))
-    if (typeof json !== "object" || json === null || Array.isArray(json))
-      return wrong(`must be an object with ${names.join(", ")}`)
-    const unknown = Object.keys(json).find((name) => !names.includes(name))
-    if (unknown !== undefined)
-      return wrong(`has the member ${JSON.stringify(unknown)}, which is not ${names.join(" or ")}`)
-    return { values: valuesOf(json), problems: new Map(), isComplete: true }
-  } catch (error) {
-    return wrong(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
+const ofJson = (parts: ReadonlyArray<Part>, text: string): Meant => {
+  const { value, problems } = jsonIn(text)
+  const [problem] = problems
+  if (problem !== undefined) return wrong(problem[1])
+  const names = parts.map(({ name }) => String(name))
+  if (!isRecord(value)) return wrong(`must be an object with ${names.join(", ")}`)
+  const unknown = Object.keys(value).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    return wrong(`has the member ${JSON.stringify(unknown)}, which is not ${names.join(" or ")}`)
+  return { value, problems: [] }
 }
 
 interface State {
-  readonly drafts: Drafts
+  readonly draft: Draft
   /** The JSON of all parts while they are edited as JSON; null while the form is. */
   readonly json: string | null
   readonly options: Draft
 }
 
-export const begin = (parts: ReadonlyArray<Part>, values: Values, options: Draft): State => ({
-  drafts: draftsOf(parts, values),
-  json: formFits(parts, values) ? null : jsonOf(values),
-  options
-})
-
-/** What the form means, and the body of its run: null while a field is wrong. */
-export const requestOf = (inspected: Inspected, parts: ReadonlyArray<Part>, { drafts, json, options }: State) => {
-  const { values, problems, isComplete } = json === null ? filled(parts, drafts) : ofJson(parts, json)
-  const chosen = meaningOf(optionsOf(inspected), options)
-  const content = { values, isComplete, problems: new Map([...problems, ...chosen.problems]) }
-  return { content, body: content.problems.size > 0 ? null : bodyOf(inspected, values, chosen.value) }
+export const begin = (parts: ReadonlyArray<Part>, request: unknown, options: Draft): State => {
+  const values = valuesOf(parts, request)
+  return {
+    draft: draftOf(wholeOf(parts), values),
+    json: formFits(parts, values) ? null : jsonOf(values),
+    options
+  }
 }
 
-export const useForm = (inspected: Inspected, initial: Values, given: Draft) => {
+/** What the form means, and the body of its run: null while a field is wrong. */
+export const requestOf = (inspected: Inspected, parts: ReadonlyArray<Part>, { draft, json, options }: State) => {
+  const filled = json === null ? meaningOf(wholeOf(parts), draft) : ofJson(parts, json)
+  const chosen = meaningOf(optionsOf(inspected), options)
+  const values = valuesOf(parts, filled.value)
+  const problems = new Map([...filled.problems, ...chosen.problems])
+  return {
+    values,
+    /** By path in the request, such as `input.titles.0`. */
+    problems,
+    isComplete: json !== null || parts.every(({ name, field, groups }) => isComplete(field, groups, values[name])),
+    body: problems.size > 0 ? null : bodyOf(inspected, values, chosen.value)
+  }
+}
+
+export const useForm = (inspected: Inspected, initial: unknown, given: Draft) => {
   const parts = useMemo(() => partsOf(inspected), [inspected])
   const [state, setState] = useState(() => begin(parts, initial, given))
-  const { json } = state
-  const { content, body } = useMemo(() => requestOf(inspected, parts, state), [inspected, parts, state])
+  const { json, options } = state
+  const request = useMemo(() => requestOf(inspected, parts, state), [inspected, parts, state])
+  const { values, problems } = request
   return {
     ...state,
+    ...request,
     parts,
-    content,
-    body,
-    setDraft: (name: Part["name"], draft: Drafts[Part["name"]]) =>
-      setState((before) => ({ ...before, drafts: { ...before.drafts, [name]: draft } })),
-    setJson: (text: string) => setState((before) => ({ ...before, json: text })),
-    setOptions: (options: Draft) => setState((before) => ({ ...before, options })),
-    fill: (values: Values) => setState((before) => begin(parts, values, before.options)),
+    change: (some: Partial<State>) => setState((before) => ({ ...before, ...some })),
+    fill: (example: unknown) => setState(begin(parts, example, options)),
     /** To JSON, or back to the form if it shows all of the JSON. */
-    canUseForm: json === null || (content.problems.size === 0 && formFits(parts, content.values)),
-    toggleJson: () =>
-      setState((before) =>
-        before.json === null
-          ? { ...before, json: jsonOf(content.values) }
-          : { ...before, json: null, drafts: draftsOf(parts, content.values) }
-      )
+    canUseForm: json === null || (problems.size === 0 && formFits(parts, values)),
+    toggleJson: () => setState(json === null ? { ...state, json: jsonOf(values) } : begin(parts, values, options))
   }
 }
 
