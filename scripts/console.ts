@@ -29,16 +29,21 @@ export const consoleManifest = join(consoleFolder, "manifest.json")
 /** A style sheet of a package that ours imports. */
 const stylesheetOf = (id: string) => join(root, "node_modules", id === "tailwindcss" ? "tailwindcss/index.css" : id)
 
+/** The files whose words may be names of utilities. */
+const sources = {
+  console: ["src/http/console/**/*.{ts,tsx}"],
+  docs: ["src/http/console/docs/*.ts", "scripts/docs.ts"]
+} as const
+
 /** Everything in the sources that could be the name of a utility. What is none, Tailwind leaves out. */
-const candidates = (): Array<string> => {
-  const texts = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(source)).map((path) =>
-    readFileSync(join(source, path), "utf8")
-  )
+const candidates = (part: keyof typeof sources): Array<string> => {
+  const paths = sources[part].flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync(root)))
+  const texts = paths.map((path) => readFileSync(join(root, path), "utf8"))
   return [...new Set(texts.flatMap((text) => text.split(/["'`\s]+/)))]
 }
 
-/** Utilities that the sources use, and the tokens, as one small file. The docs use the tokens and have rules of their own. */
-const styles = async (part: "console" | "docs"): Promise<string> => {
+/** Utilities that the sources use, and the tokens, as one small file. The docs have rules of their own for the HTML of Markdown. */
+const styles = async (part: keyof typeof sources): Promise<string> => {
   const own = part === "docs" ? readFileSync(join(source, "docs", "docs.css"), "utf8") : ""
   const css = `${readFileSync(join(source, "look", "style.css"), "utf8")}\n${own}`
   const { build } = await compile(css, {
@@ -50,7 +55,7 @@ const styles = async (part: "console" | "docs"): Promise<string> => {
   })
   const draft = join(mkdtempSync(join(tmpdir(), "rungate-console-")), "style.css")
   try {
-    writeFileSync(draft, build(part === "console" ? candidates() : []))
+    writeFileSync(draft, build(candidates(part)))
     const { outputs } = await Bun.build({ entrypoints: [draft], minify: true, target: "browser" })
     return (await outputs[0]?.text()) ?? ""
   } finally {

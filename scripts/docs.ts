@@ -70,7 +70,7 @@ const targetOf = (from: string, href: string): string | null => {
 }
 
 /** Comments of a shell are dimmed. */
-const shellComments = (code: string) => code.replace(/(^| {2,})(# .*)$/gm, '$1<span class="comment">$2</span>')
+const shellComments = (code: string) => code.replace(/(^| {2,})(# .*)$/gm, '$1<span class="text-muted">$2</span>')
 
 const render = ({ path, title, about, text }: DocPage): Rendered => {
   const name = path.replace(/\.md$/, "")
@@ -103,17 +103,24 @@ const render = ({ path, title, about, text }: DocPage): Rendered => {
       element: (heading) => {
         const id = heading.getAttribute("id") ?? ""
         const label = headings.find((one) => one.id === id)?.text ?? ""
-        heading.append(` <a class="anchor" href="#${id}" aria-label="Link to: ${escaped(label)}">#</a>`, { html: true })
+        heading.setAttribute("class", "group")
+        const look = "ml-1.5 text-muted no-underline opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+        heading.append(` <a class="${look}" href="#${id}" aria-label="Link to: ${escaped(label)}">#</a>`, {
+          html: true
+        })
       }
     })
     .on("pre", {
       element: (block) => {
-        block.before('<div class="code">', { html: true }).after("</div>", { html: true }).setAttribute("tabindex", "0")
+        block
+          .before('<div class="code relative">', { html: true })
+          .after("</div>", { html: true })
+          .setAttribute("tabindex", "0")
       }
     })
     .on("table", {
       element: (table) => {
-        table.before('<div class="table" tabindex="0" role="group" aria-label="Table">', { html: true })
+        table.before('<div class="table overflow-x-auto" tabindex="0" role="group" aria-label="Table">', { html: true })
         table.after("</div>", { html: true })
       }
     })
@@ -164,28 +171,29 @@ const pageList = (pages: ReadonlyArray<Rendered>, shown?: Rendered) =>
       const links = items.map((page) => {
         const isOpen = shown?.name.split("/")[0] === page.name
         const inside = isOpen ? childrenOf(pages, page.name).map((one) => `<li>${linkTo(one, shown)}</li>`) : []
-        return `<li>${linkTo(page, shown)}${inside.length === 0 ? "" : `<ul class="sub">${inside.join("\n")}</ul>`}</li>`
+        return `<li>${linkTo(page, shown)}${inside.length === 0 ? "" : `<ul class="mb-0 pl-3">${inside.join("\n")}</ul>`}</li>`
       })
       const reference = title === "Call it" ? [`<li><a href="${referencePath}">API reference</a></li>`] : []
       return `<p>${title}</p>\n<ul>\n${[...links, ...reference].join("\n")}\n</ul>`
     })
     .join("\n")
 
+/** Of the pages on the left, and of the headings on the right. */
+const sideLook =
+  "sticky top-[3.6rem] max-h-[calc(100dvh-3.6rem)] self-start overflow-y-auto py-6 text-[0.875rem] leading-[1.4]"
+
 const contents = ({ headings }: Rendered) => {
   const shown = headings.filter(({ level }) => level === 2 || level === 3)
   if (shown.length < 2) return ""
   const items = shown.map(
-    ({ level, id, text }) => `<li${level === 3 ? ' class="sub"' : ""}><a href="#${id}">${escaped(text)}</a></li>`
+    ({ level, id, text }) => `<li${level === 3 ? ' class="my-0 pl-3"' : ""}><a href="#${id}">${escaped(text)}</a></li>`
   )
-  return `<nav class="contents" aria-label="On this page">\n<p>On this page</p>\n<ul>\n${items.join("\n")}\n</ul>\n</nav>`
+  return `<nav class="${sideLook} text-muted max-[75rem]:hidden" aria-label="On this page">\n<p class="text-text">On this page</p>\n<ul>\n${items.join("\n")}\n</ul>\n</nav>`
 }
 
-const frame = (
-  files: DocsFiles,
-  pages: ReadonlyArray<Rendered>,
-  shown: Rendered | undefined,
-  content: string
-) => `<!doctype html>
+const frame = (files: DocsFiles, pages: ReadonlyArray<Rendered>, shown: Rendered | undefined, content: string) => {
+  const side = shown === undefined ? "" : contents(shown)
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -200,21 +208,21 @@ ${shown === undefined ? '<link rel="alternate" type="text/plain" href="/llms.txt
 <script type="module" src="/console/${files.script}"></script>
 </head>
 <body>
-<header class="bar">
-<a class="brand" href="/">${logo}Rungate</a>
-<nav aria-label="Site">
+<header class="sticky top-0 z-10 flex flex-wrap items-center gap-x-6 gap-y-2 border-b border-line bg-page px-5 py-[0.6rem] text-[0.9rem]">
+<a class="flex items-center gap-2 font-semibold" href="/">${logo}Rungate</a>
+<nav class="flex items-center gap-4" aria-label="Site">
 <a href="${docsPath}"${current(shown === undefined)}>Docs</a>
 <a href="${referencePath}">API reference</a>
 <a href="/">Console</a>
 </nav>
-<div id="tools" data-sections="/console/${files.sections}"></div>
+<div id="tools" class="ml-auto flex items-center gap-4 max-[50rem]:w-full max-[50rem]:justify-between" data-sections="/console/${files.sections}"></div>
 </header>
-<div class="columns">
-<nav class="pages" aria-label="Pages">
+<div class="grid justify-center gap-10 px-5 max-[75rem]:grid-cols-[14rem_minmax(0,1fr)] max-[50rem]:block ${side === "" ? "grid-cols-[15rem_minmax(0,61.5rem)]" : "grid-cols-[15rem_minmax(0,46rem)_13rem]"}">
+<nav class="${sideLook} max-[50rem]:hidden" aria-label="Pages">
 ${pageList(pages, shown)}
 </nav>
-<main>
-<details class="menu">
+<main class="pt-6 pb-16">
+<details class="mt-4 rounded border border-line px-3 py-2 min-[50.01rem]:hidden">
 <summary>All pages</summary>
 <nav aria-label="All pages">
 ${pageList(pages, shown)}
@@ -222,16 +230,17 @@ ${pageList(pages, shown)}
 </details>
 ${content}
 </main>
-${shown === undefined ? "" : contents(shown)}
+${side}
 </div>
 </body>
 </html>
 `
+}
 
 const around = (pages: ReadonlyArray<Rendered>, page: Rendered) => {
   const at = pages.indexOf(page)
   const [before, after] = [pages[at - 1], pages[at + 1]]
-  return `<p class="next">
+  return `<p class="flex flex-wrap justify-between gap-x-6 gap-y-2 border-t border-line pt-4">
 <span>${before === undefined ? "" : `Before: ${linkTo(before)}`}</span>
 <a href="${docsPath}/${page.name}.md">This page as Markdown</a>
 <span>${after === undefined ? "" : `Next: ${linkTo(after)}`}</span>
@@ -247,7 +256,7 @@ ${Object.entries(groups)
 <ul>
 ${names
   .flatMap((name) => pages.find((one) => one.name === name) ?? [])
-  .map((page) => `<li>${linkTo(page)}<br><span class="about">${escaped(page.about)}</span></li>`)
+  .map((page) => `<li>${linkTo(page)}<br><span class="text-muted">${escaped(page.about)}</span></li>`)
   .join("\n")}
 </ul>`
   )

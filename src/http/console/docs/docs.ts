@@ -13,7 +13,7 @@ const button = (className: string, word: string, onClick: (self: HTMLButtonEleme
 }
 
 const copyOf = (code: string) =>
-  button("copy", "Copy", (self) => {
+  button("absolute top-[0.4rem] right-[0.4rem] px-2 py-[0.1rem]", "Copy", (self) => {
     const say = (word: string) => {
       self.textContent = word
       setTimeout(() => {
@@ -44,5 +44,5 @@ const toggleTheme = () => {
 const tools = document.querySelector<HTMLElement>("#tools")
 if (tools !== null) {
   tools.append(searchIn(tools.dataset["sections"] ?? ""))
-  tools.append(button("theme", "Light or dark", toggleTheme))
+  tools.append(button("", "Light or dark", toggleTheme))
 }

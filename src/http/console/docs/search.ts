@@ -34,21 +34,34 @@ const excerpt = (text: string, terms: ReadonlyArray<string>): string => {
   return `${start > 0 ? "…" : ""}${text.slice(start, start + excerptChars).trim()}`
 }
 
-const element = <K extends keyof HTMLElementTagNameMap>(name: K, text = ""): HTMLElementTagNameMap[K] => {
+const element = <K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  className: string,
+  text = ""
+): HTMLElementTagNameMap[K] => {
   const node = document.createElement(name)
+  node.className = className
   node.textContent = text
   return node
 }
 
+const resultLook = "block rounded px-[0.6rem] py-[0.4rem] no-underline hover:bg-hover hover:no-underline focus:bg-hover"
+/** Over the page, below the field. */
+const floatLook =
+  "absolute right-0 mt-[0.4rem] max-h-[70vh] w-[min(34rem,92vw)] list-none overflow-y-auto rounded-lg border border-line bg-panel p-[0.4rem] shadow-float"
+
 /** The field with its results. */
 export const searchIn = (address: string): HTMLElement => {
-  const box = element("search")
-  const field = element("input")
+  const box = element("search", "relative")
+  const field = element(
+    "input",
+    "w-[min(16rem,46vw)] rounded border border-line-strong bg-page px-[0.6rem] py-[0.35rem] leading-[inherit]"
+  )
   Object.assign(field, { type: "search", placeholder: "Search the docs ( / )", autocomplete: "off" })
   field.setAttribute("aria-label", "Search the docs")
-  const list = element("ul")
+  const list = element("ul", floatLook)
   list.hidden = true
-  const state = element("p")
+  const state = element("p", `${floatLook} pointer-events-none empty:opacity-0`)
   state.setAttribute("role", "status")
   box.append(field, list, state)
 
@@ -64,13 +77,13 @@ export const searchIn = (address: string): HTMLElement => {
     if (words !== field.value.trim()) return
     list.replaceChildren(
       ...results.map(({ id, page, heading, text, terms }) => {
-        const link = element("a")
+        const link = element("a", resultLook)
         link.href = String(id)
         link.append(
-          element("strong", heading === page ? page : `${page}: ${heading}`),
-          element("span", excerpt(text, terms))
+          element("strong", "block", heading === page ? page : `${page}: ${heading}`),
+          element("span", "block text-[0.8rem] wrap-anywhere text-muted", excerpt(text, terms))
         )
-        const item = element("li")
+        const item = element("li", "")
         item.append(link)
         return item
       })
