@@ -89,7 +89,9 @@ export class ReferralShares extends Context.Service<
             movedRows.all(sql`
               SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
                      w.entry_seq, w.balance,
-                     (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org AND NOT EXISTS (
+                     (SELECT coalesce(sum(x.amount), 0)::bigint FROM warranty_refunds x WHERE x.org_id = r.referred_org
+                        -- A dropped month has no ledger entry of its runs any more.
+                        AND time_of_run_id(x.run_id) < r.ends_at AND NOT EXISTS (
                         SELECT FROM ledger l WHERE l.org_id = x.org_id AND l.run_id = x.run_id AND l.type = 'settle' AND l.created_at >= r.ends_at)) AS refunded
               FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
               WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`),
