@@ -111,7 +111,7 @@ describe("variables without effect", () => {
   })
 })
 
-test("a wrong day of a bill is named by the flag that gave it", async () => {
+test("a wrong day of a bill is named by its flag, and a wrong amount by its row", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "rungate-bill-")), "bill.csv")
   writeFileSync(file, "date,amount\n2026-11-02,1\n")
   const match = async (from: string, to: string) => {
@@ -123,4 +123,9 @@ test("a wrong day of a bill is named by the flag that gave it", async () => {
   }
   expect(await match("1999-11-01", "2026-11-30")).toEqual([5, expect.stringContaining("rungate: --from must be a day")])
   expect(await match("2026-11-01", "1999-11-30")).toEqual([5, expect.stringContaining("rungate: --to must be a day")])
+  writeFileSync(file, 'date,amount\n2026-11-02,"1,234.50"\n2026-11-03,"12,50"\n')
+  expect(await match("2026-11-01", "2026-11-30")).toEqual([
+    5,
+    expect.stringContaining('has "12,50" for an amount, in row 2')
+  ])
 })
