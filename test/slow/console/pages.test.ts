@@ -198,6 +198,45 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await tab.context.close()
   })
 
+  test("activity: a page of runs that was refused is read again when a person asks for it", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await withRuns(tab, "refused@example.com")
+    let refusals = 0
+    let isRefused = true
+    await page.route(/\/v1\/runs\?/, async (route) => {
+      const isFirst = !route.request().url().includes("cursor=")
+      if (!isFirst && isRefused) {
+        refusals += 1
+        return route.fulfill({ status: 400, json: { error: { code: "invalid_request", message: "No such page." } } })
+      }
+      const response = await route.fetch(
+        isFirst
+          ? {}
+          : {
+              url: route
+                .request()
+                .url()
+                .replace(/&cursor=\w+/, "")
+            }
+      )
+      return route.fulfill({ response, json: { ...(await response.json()), next_cursor: isFirst ? "later" : null } })
+    })
+    await page.goto("/activity")
+    const again = page.getByRole("button", { name: "Try again" })
+    await again.waitFor()
+    // Whatever the refusal starts has started after two frames.
+    await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))))
+    await page.keyboard.press("j")
+    await page.locator("[aria-current=true][role=row]").waitFor()
+    expect(refusals).toBe(1)
+    isRefused = false
+    await again.click()
+    await page.locator("[aria-rowcount='7']").waitFor()
+    await again.waitFor({ state: "detached" })
+    await tab.context.close()
+  })
+
   test("keyboard: palette, shortcuts, go to a page, and the focus comes back", async () => {
     const tab = await openTab(browser, app.url)
     const { page } = tab

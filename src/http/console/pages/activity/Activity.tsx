@@ -90,7 +90,14 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
           </Button>
         )}
       </div>
-      <RunTable items={items} changed={changed} more={hasNextPage} loadMore={loadMore} onHold={hold} />
+      {/* A page that was refused is asked for again by a person only. */}
+      <RunTable
+        items={items}
+        changed={changed}
+        more={hasNextPage && runs.error === null}
+        loadMore={loadMore}
+        onHold={hold}
+      />
       {runs.error !== null && <Failed error={runs.error} retry={loadMore} />}
     </div>
   )
