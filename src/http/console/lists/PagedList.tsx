@@ -37,6 +37,7 @@ export interface Paged<A> {
   readonly error: Error | null
   readonly hasMore: boolean
   readonly isReading: boolean
+  /** Reads the next page, unless it is being read. */
   readonly more: () => void
   readonly again: () => void
 }
@@ -48,8 +49,8 @@ interface Options<A> {
   readonly enabled?: boolean
   /** Whether rows of the first page change by themselves, so that the list is read again every few seconds. */
   readonly changing?: (items: ReadonlyArray<A>) => boolean
-  /** For so long, what was read is not read again when somebody comes back. */
-  readonly staleMillis?: number
+  /** For so long, what was read is not read again when somebody comes back. It may depend on the number of pages. */
+  readonly stale?: number | ((pages: number) => number | "static")
 }
 
 const pollMillis = 3_000
@@ -60,8 +61,8 @@ const polledPagesMax = 3
 export const usePaged = <A,>(
   key: ReadonlyArray<unknown>,
   read: (from: From) => Promise<PageOf<A>>,
-  { pageSize: limit = 50, enabled = true, changing, staleMillis = 5_000 }: Options<A> = {}
-): Paged<A> => {
+  { pageSize: limit = 50, enabled = true, changing, stale = 5_000 }: Options<A> = {}
+) => {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => read(pageParam === "" ? { limit } : { limit, cursor: pageParam }),
@@ -69,22 +70,26 @@ export const usePaged = <A,>(
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     enabled,
-    staleTime: staleMillis,
+    staleTime: ({ state }) => (typeof stale === "number" ? stale : stale(state.data?.pages.length ?? 0)),
     refetchInterval: ({ state }) => {
       const [first, ...others] = state.data?.pages ?? []
       if (first === undefined || others.length >= polledPagesMax) return false
       return changing?.(first.items) === true ? pollMillis : false
     }
   })
-  const { data, fetchNextPage, refetch } = query
+  const { data, isFetchingNextPage, fetchNextPage, refetch } = query
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? null, [data])
   return {
     items,
     error: query.error,
     hasMore: query.hasNextPage,
-    isReading: query.isFetchingNextPage,
-    more: () => void fetchNextPage(),
-    again: () => void refetch()
+    isReading: isFetchingNextPage,
+    more: () => {
+      if (!isFetchingNextPage) void fetchNextPage()
+    },
+    again: () => void refetch(),
+    pages: data?.pages.length ?? 0,
+    readAt: query.dataUpdatedAt
   }
 }
 

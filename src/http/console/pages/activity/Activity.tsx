@@ -1,5 +1,5 @@
 /** All runs, live: filtered, grouped, exported. */
-import { useCallback, useMemo } from "react"
+import { useMemo } from "react"
 import { firstRun } from "../../../client/Shell.ts"
 import { type Search, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
@@ -8,7 +8,8 @@ import { connection, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { useStore } from "../../data/store.ts"
 import { Export } from "../../lists/Filters.tsx"
-import { Button, Empty, Failed, Loaded, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { PagedList } from "../../lists/PagedList.tsx"
+import { Button, Empty, Loaded, PageHead, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Badge, CodeBlock } from "../../parts/Values.tsx"
 import { usageColumns } from "../usage/UsageTable.tsx"
@@ -58,48 +59,39 @@ const Groups = ({ search }: { readonly search: Search }) => {
 const Live = () => (useStore(connection) === "live" ? <Badge tone="green">live</Badge> : null)
 
 const Runs = ({ query }: { readonly query: Record<string, string> }) => {
-  const { runs, items, changed, hasNew, show, hold, refresh } = useRuns(query)
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = runs
-  const loadMore = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage()
-  }, [fetchNextPage, isFetchingNextPage])
-  if (runs.data === undefined)
-    return runs.error === null ? <Skeleton lines={8} height={28} /> : <Failed error={runs.error} retry={refresh} />
-  if (items.length === 0)
-    return Object.keys(query).length === 0 ? (
-      <Empty title="Runs will be here, newest first.">
-        <p className="text-muted">
-          <TextLink to="/catalog">The catalog</TextLink> has forms that make the first. With a key, this command does:
-        </p>
-        <div className="w-full max-w-3xl">
-          <CodeBlock label="the command" text={firstRun} />
-        </div>
-      </Empty>
-    ) : (
-      <Empty title="No run matches these filters.">
-        <TextLink to="/activity">Show all runs</TextLink>
-      </Empty>
-    )
+  const { paged, changed, hasNew, show, hold } = useRuns(query)
+  const { error, hasMore, more } = paged
   return (
-    <div>
-      {/* Over the rows, and without a height of its own: no row moves when it comes. */}
-      <div className="sticky top-2 z-10 flex h-0 items-start justify-center max-lg:top-14">
-        {hasNew && (
-          <Button className="shadow-float" onClick={show}>
-            Show new runs
-          </Button>
-        )}
-      </div>
-      {/* A page that was refused is asked for again by a person only. */}
-      <RunTable
-        items={items}
-        changed={changed}
-        more={hasNextPage && runs.error === null}
-        loadMore={loadMore}
-        onHold={hold}
-      />
-      {runs.error !== null && <Failed error={runs.error} retry={loadMore} />}
-    </div>
+    <PagedList
+      // The table reads more by itself, but a page that was refused is asked for again by a person only.
+      paged={{ ...paged, hasMore: false }}
+      empty="Runs will be here, newest first."
+      hint={
+        <>
+          <p className="text-muted">
+            <TextLink to="/catalog">The catalog</TextLink> has forms that make the first. With a key, this command does:
+          </p>
+          <div className="w-full max-w-3xl">
+            <CodeBlock label="the command" text={firstRun} />
+          </div>
+        </>
+      }
+      filtered={Object.keys(query).length > 0 && ["No run matches these filters.", "/activity", "Show all runs"]}
+    >
+      {(items) => (
+        <div>
+          {/* Over the rows, and without a height of its own: no row moves when it comes. */}
+          <div className="sticky top-2 z-10 flex h-0 items-start justify-center max-lg:top-14">
+            {hasNew && (
+              <Button className="shadow-float" onClick={show}>
+                Show new runs
+              </Button>
+            )}
+          </div>
+          <RunTable items={items} changed={changed} more={hasMore && error === null} loadMore={more} onHold={hold} />
+        </div>
+      )}
+    </PagedList>
   )
 }
 

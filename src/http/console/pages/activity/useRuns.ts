@@ -1,11 +1,11 @@
 /** The runs that the address filters for, newest first, page by page, kept current by events. */
-import { type InfiniteData, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
+import type { InfiniteData } from "@tanstack/react-query"
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import type { Search } from "../../data/address.ts"
 import { api, queries } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
-import type { PageOf } from "../../lists/PagedList.tsx"
+import { type PageOf, usePaged } from "../../lists/PagedList.tsx"
 import { after, mayMatch, type RunRow, rowOf, runOf } from "./rows.ts"
 
 type Pages = InfiniteData<PageOf<RunRow>, string>
@@ -95,28 +95,24 @@ const useNewRuns = (key: ReadonlyArray<unknown>, pages: number, readAt: number, 
   return { hasNew, arrived, show, hold }
 }
 
+const none: ReadonlyArray<RunRow> = []
+
 export const useRuns = (query: Record<string, string>) => {
   const key = useMemo(() => ["runs", "list", query], [query])
-  const runs = useInfiniteQuery({
-    queryKey: key,
-    queryFn: async ({ pageParam }): Promise<PageOf<RunRow>> => {
-      const from = pageParam === "" ? {} : { cursor: pageParam }
-      const { items, next_cursor } = await api.runs.list({ query: { ...query, limit: pageSize, ...from } })
+  const { pages, readAt, ...paged } = usePaged(
+    key,
+    async (from): Promise<PageOf<RunRow>> => {
+      const { items, next_cursor } = await api.runs.list({ query: { ...query, ...from } })
       return { items: items.map(rowOf), next_cursor }
     },
-    initialPageParam: "",
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
     // Reading several pages again is one request for each, one after the other: five hundred when somebody comes back to a long list.
-    staleTime: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? "static" : freshMillis),
-    // The rows of the filters before stay until those of the new ones are there.
-    placeholderData: keepPreviousData
-  })
-  const items = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data])
-  const { changed, take, hasOpen } = useChanged(items)
-  const { arrived, ...fresh } = useNewRuns(key, runs.data?.pages.length ?? 0, runs.dataUpdatedAt, hasOpen)
+    { pageSize, stale: (pages) => (pages > 1 ? "static" : freshMillis) }
+  )
+  const { changed, take, hasOpen } = useChanged(paged.items ?? none)
+  const { arrived, ...fresh } = useNewRuns(key, pages, readAt, hasOpen)
   useLive((event) => {
     const isNews = event.type === "run.created" || event.type === "run.finished"
     if (!take(event) && isNews && mayMatch(query, event)) arrived()
   })
-  return { runs, items, changed, ...fresh, refresh: () => void queries.resetQueries({ queryKey: key }) }
+  return { paged, changed, ...fresh }
 }

@@ -55,5 +55,5 @@ export const useEndpoints = (provider: string) =>
       const page = await api.discovery.endpoints({ params: { provider }, query: from })
       return { items: page?.items ?? [], next_cursor: page?.next_cursor ?? null }
     },
-    { pageSize: 100, enabled: provider !== "", staleMillis: catalogStaleMillis }
+    { pageSize: 100, enabled: provider !== "", stale: catalogStaleMillis }
   )
