@@ -26,7 +26,6 @@ const Sheet = ({ sheet }: { readonly sheet: BooksAudit["sheet"] }) => (
     <SmallTable
       label="Sums over all wallets"
       rows={sheetWords}
-      keyOf={([name]) => name}
       none="Nothing was booked."
       columns={[
         { title: "Sum", cell: ([, words]) => words },
@@ -103,7 +102,6 @@ const Recorded = () => (
         <SmallTable
           label="Recorded audits"
           rows={checks}
-          keyOf={({ checked_at }) => checked_at}
           none="None yet. Customers see the newest one beside the audit of their own wallet."
           columns={columnsOf("BooksCheck")}
         />

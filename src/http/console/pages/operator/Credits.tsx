@@ -45,13 +45,7 @@ const Credits = () => {
         query={credits}
       >
         {({ items }) => (
-          <SmallTable
-            label="Accounts"
-            rows={items}
-            keyOf={({ provider }) => provider}
-            none="No account was read or set yet."
-            columns={columns}
-          />
+          <SmallTable label="Accounts" rows={items} none="No account was read or set yet." columns={columns} />
         )}
       </LoadedPanel>
       <PayloadForm

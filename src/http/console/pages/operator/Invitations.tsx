@@ -57,13 +57,7 @@ const Invitations = () => (
       query={useRead(["operator", "invitations"], () => api.operatorInvitations.list({}))}
     >
       {({ items }) => (
-        <SmallTable
-          label="Newest invitations"
-          rows={items}
-          keyOf={({ email, created_at }) => `${email} ${created_at}`}
-          none="Nobody was invited yet."
-          columns={columns}
-        />
+        <SmallTable label="Newest invitations" rows={items} none="Nobody was invited yet." columns={columns} />
       )}
     </LoadedPanel>
   </Page>

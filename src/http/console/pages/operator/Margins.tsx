@@ -41,7 +41,6 @@ export const Margins = () => (
         <SmallTable
           label="Margins by provider and offer"
           rows={items}
-          keyOf={({ provider, capability, endpoint }) => `${provider} ${capability} ${endpoint}`}
           none="No run of this time was charged or cost anything."
           columns={marginColumns}
         />
@@ -60,7 +59,6 @@ export const Losses = () => (
         <SmallTable
           label="All losses by provider and reason"
           rows={totals}
-          keyOf={({ provider, reason }) => `${provider} ${reason}`}
           none="No run cost more than it was charged."
           columns={columnsOf("LossTotal", { reason: ({ reason }) => reason.replaceAll("_", " ") })}
         />

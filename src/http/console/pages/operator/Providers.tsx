@@ -15,33 +15,22 @@ type Provider = State["providers"][number]
 const refreshMillis = 15_000
 
 /** What keeps a configured provider from earning. */
-const notesOf = ({ providers, cost_drifts, paused }: State): ReadonlyArray<readonly [string, ReactNode]> => [
-  ...paused.map(
-    ({ provider, capability, reason, detail, until, organizations }) =>
-      [
-        `paused ${provider} ${capability}`,
-        <>
-          {provider} is not called for {capability} by this process until <Time at={until} />, for{" "}
-          {counted(organizations, "organization")}: {reason.replaceAll("_", " ")}. {detail}
-        </>
-      ] as const
-  ),
+const notesOf = ({ providers, cost_drifts, paused }: State): ReadonlyArray<ReactNode> => [
+  ...paused.map(({ provider, capability, reason, detail, until, organizations }) => (
+    <>
+      {provider} is not called for {capability} by this process until <Time at={until} />, for{" "}
+      {counted(organizations, "organization")}: {reason.replaceAll("_", " ")}. {detail}
+    </>
+  )),
   ...providers
     .filter(({ configured, health }) => configured && (health.status === "outage" || health.status === "degraded"))
-    .map(
-      ({ provider, health }) =>
-        [`health ${provider}`, `${provider} is ${health.status}, in ${health.sample_size} calls of 30 days.`] as const
-    ),
-  ...cost_drifts.map(
-    ({ provider, capability, expected, measured, since, run_id }) =>
-      [
-        `drift ${provider} ${capability}`,
-        <>
-          {capability} at {provider} costs {exactDollars(measured)} instead of {exactDollars(expected)} since{" "}
-          <Time at={since} />. It is priced by that cost. <Id id={run_id} what="the run's id" />
-        </>
-      ] as const
-  )
+    .map(({ provider, health }) => `${provider} is ${health.status}, in ${health.sample_size} calls of 30 days.`),
+  ...cost_drifts.map(({ provider, capability, expected, measured, since, run_id }) => (
+    <>
+      {capability} at {provider} costs {exactDollars(measured)} instead of {exactDollars(expected)} since{" "}
+      <Time at={since} />. It is priced by that cost. <Id id={run_id} what="the run's id" />
+    </>
+  ))
 ]
 
 const Attention = ({ state }: { readonly state: State }) => {
@@ -52,8 +41,8 @@ const Attention = ({ state }: { readonly state: State }) => {
         <Verdict good>No provider is left alone, failing, or more expensive than its rate.</Verdict>
       ) : (
         <ul className="grid gap-2">
-          {notes.map(([key, note]) => (
-            <li key={key}>
+          {notes.map((note, index) => (
+            <li key={index}>
               <Verdict good={false}>{note}</Verdict>
             </li>
           ))}
@@ -77,7 +66,6 @@ const Configured = ({ providers }: { readonly providers: ReadonlyArray<Provider>
     <SmallTable
       label="Configured providers"
       rows={providers}
-      keyOf={({ provider }) => provider}
       none="No provider has an account yet."
       columns={[
         { title: "Provider", cell: ({ title }) => title },
@@ -104,7 +92,6 @@ const Missing = ({ providers }: { readonly providers: ReadonlyArray<Provider> })
     title="Not configured"
     label="Providers without an account"
     rows={providers.toSorted((a, b) => b.adds.length - a.adds.length)}
-    keyOf={({ provider }) => provider}
     none="Every provider has an account."
     columns={[
       { title: "Provider", cell: ({ title }) => title },

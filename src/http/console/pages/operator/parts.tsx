@@ -17,9 +17,13 @@ export const SmallTable = <A,>({ label, none, ...table }: SmallTableProps<A>) =>
   // The panel around it often has the same name.
   <DataTable plain label={`${label} (table)`} empty={<p className="text-muted">{none}</p>} {...table} />
 )
-export const TablePanel = <A,>({ title, ...table }: SmallTableProps<A> & { readonly title: string }) => (
+export const TablePanel = <A,>({
+  title,
+  label = title,
+  ...table
+}: Omit<SmallTableProps<A>, "label"> & { readonly title: string; readonly label?: string }) => (
   <Panel title={title}>
-    <SmallTable {...table} />
+    <SmallTable label={label} {...table} />
   </Panel>
 )
 

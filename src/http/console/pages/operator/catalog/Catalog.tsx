@@ -96,6 +96,7 @@ interface ApplyProps {
 
 const Apply = ({ wanted, compared, onDone }: ApplyProps) => {
   const { provider, added, changed, removed, base_url } = compared
+  if (added.length + changed.length + removed.length === 0) return <Verdict good>The catalog is up to date.</Verdict>
   return (
     <Ask
       send={() => api.operatorCatalog.import({ payload: { ...wanted, apply: true, based_on: compared.based_on } })}
@@ -120,22 +121,16 @@ const Apply = ({ wanted, compared, onDone }: ApplyProps) => {
 }
 
 const Catalog = () => {
-  const [wanted, setWanted] = useState<Wanted | null>(null)
-  const [compared, setCompared] = useState<Compared>()
-  const [isDone, setDone] = useState(false)
-  const compare = (form: FormData) => {
-    const payload = wantedIn(form)
-    setWanted(payload)
-    setCompared(undefined)
-    setDone(false)
-    return api.operatorCatalog.import({ payload })
+  const [shown, setShown] = useState<Pick<ApplyProps, "wanted" | "compared"> & { readonly isDone: boolean }>()
+  const compare = async (form: FormData) => {
+    const wanted = wantedIn(form)
+    setShown(undefined)
+    setShown({ wanted, compared: await api.operatorCatalog.import({ payload: wanted }), isDone: false })
   }
-  const hasChanges =
-    compared !== undefined && compared.added.length + compared.changed.length + compared.removed.length > 0
   return (
     <Page title="Catalog" lead="Raw endpoints of a provider, from its own specification.">
       <Panel title="Compare a document">
-        <ActionForm send={compare} after={setCompared} submit="Compare with the catalog" look="plain">
+        <ActionForm send={compare} submit="Compare with the catalog" look="plain">
           <Document />
           <Field
             label="Provider"
@@ -154,16 +149,14 @@ const Catalog = () => {
           />
         </div>
       </Panel>
-      {compared !== undefined && (
-        <Panel title={`What changes for ${compared.provider}`}>
-          <Diff compared={compared} />
+      {shown !== undefined && (
+        <Panel title={`What changes for ${shown.compared.provider}`}>
+          <Diff compared={shown.compared} />
           <div className="mt-4">
-            {isDone ? (
+            {shown.isDone ? (
               <Verdict good>Imported. Running services use it within 5 seconds.</Verdict>
-            ) : hasChanges && wanted !== null ? (
-              <Apply wanted={wanted} compared={compared} onDone={() => setDone(true)} />
             ) : (
-              <Verdict good>The catalog is up to date.</Verdict>
+              <Apply {...shown} onDone={() => setShown({ ...shown, isDone: true })} />
             )}
           </div>
         </Panel>

@@ -8,8 +8,7 @@ import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
 import { Loaded, LoadedPanel, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
 import { type OfDetail, Verdict } from "../parts.tsx"
 import { Credit, Guard, Suspension } from "./WalletChanges.tsx"
-import { Keys, Ledger, OpenRuns, Payments, People } from "./OrganizationLists.tsx"
-import { Runs } from "./Runs.tsx"
+import { OrganizationLists } from "./OrganizationLists.tsx"
 
 const Wallet = ({ detail }: OfDetail) => (
   <Panel title="Wallet">
@@ -106,12 +105,7 @@ const Organization = () => {
             <Credit detail={detail} />
             <Guard detail={detail} />
             <div className="grid grid-cols-1 gap-6 lg:col-span-2">
-              <OpenRuns detail={detail} />
-              <Runs key={org_id} org_id={org_id} name={detail.name} />
-              <Ledger detail={detail} />
-              <Payments detail={detail} />
-              <Keys detail={detail} />
-              <People detail={detail} />
+              <OrganizationLists detail={detail} />
             </div>
           </div>
         )}

@@ -3,10 +3,11 @@ import { useState } from "react"
 import { type AnswerOf, api, ApiError, useRead } from "../../../data/api.ts"
 import { ActionForm, textIn } from "../../../actions/Actions.tsx"
 import { operatorChanged } from "../../../data/operator.ts"
+import { columnsOf } from "../../../lists/nouns.tsx"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
-import { Money, Status, Time } from "../../../parts/Values.tsx"
+import { Json } from "../../run/Tabs.tsx"
 import { SmallTable } from "../parts.tsx"
 
 type Listed = AnswerOf<"operatorImpersonation", "runs">["items"][number]
@@ -36,13 +37,7 @@ const OneRun = ({ org_id, run_id }: { readonly org_id: string; readonly run_id: 
   )
   return (
     <section aria-label={`Run ${run_id}`} className="mt-4">
-      <Loaded query={run}>
-        {(details) => (
-          <section aria-label="The run as JSON" tabIndex={0} className="max-h-96 overflow-auto rounded bg-sunken p-3">
-            <pre className="font-mono text-small">{JSON.stringify(details, null, 2)}</pre>
-          </section>
-        )}
-      </Loaded>
+      <Loaded query={run}>{(details) => <Json value={details} label="the run as JSON" />}</Loaded>
     </section>
   )
 }
@@ -56,22 +51,13 @@ const List = ({ org_id, runs }: { readonly org_id: string; readonly runs: Readon
         rows={runs}
         none="No run was made yet."
         columns={[
-          { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
-          {
-            title: "Of",
-            cell: ({ capability, endpoint, provider, run_id }) => (
+          ...columnsOf("ListedRun", {
+            run_id: ({ capability, endpoint, provider, run_id }) => (
               <Button look="quiet" aria-expanded={shown === run_id} onClick={() => setShown(run_id)} title={run_id}>
                 {capability ?? `${provider ?? ""} ${endpoint ?? ""}`}
               </Button>
             )
-          },
-          { title: "Status", cell: ({ status }) => <Status status={status} /> },
-          { title: "Provider", cell: ({ provider }) => provider ?? "" },
-          {
-            title: "Charged",
-            cell: ({ billing }) => (billing.charged === null ? "" : <Money amount={billing.charged} />),
-            align: "right"
-          },
+          }),
           { title: "Why", cell: ({ error }) => error?.message ?? "" }
         ]}
       />

@@ -82,7 +82,6 @@ const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
     <SmallTable
       label="Lanes"
       rows={queues.lanes}
-      keyOf={({ lane }) => String(lane)}
       none="There are no lanes."
       columns={columnsOf("Lane", {
         oldest_seconds: ({ oldest_seconds: age }) => (age === null ? "–" : secondsText(age))
@@ -99,9 +98,7 @@ const Queues = () => (
         <>
           <TablePanel
             title="Open runs"
-            label="Open runs"
             rows={data.runs}
-            keyOf={({ state }) => state}
             none="No run is open."
             columns={columnsOf("OpenRuns", { oldest_seconds: ({ oldest_seconds }) => secondsText(oldest_seconds) })}
           />
