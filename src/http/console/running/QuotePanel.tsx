@@ -115,12 +115,7 @@ export const QuotePanel = ({ quote, error, isCurrent }: ReturnType<typeof useQuo
         <div className="mt-2">
           <OfferTable
             label="Providers of this run"
-            offers={quote.offers.map(({ provider, price, expected_success, excluded_because }) => ({
-              provider,
-              price,
-              success: expected_success,
-              excluded_because
-            }))}
+            offers={quote.offers.map((offer) => ({ ...offer, success: offer.expected_success }))}
           />
         </div>
       </details>

@@ -30,17 +30,11 @@ const Amount = ({ word, amount, look, first = false }: AmountProps) => (
   </div>
 )
 
-const amountsOf = (run: Run, details: Details | undefined) => {
-  const { quoted, charged } = run.billing
-  const moved = details?.billing
-  return {
-    quoted,
-    held: moved?.held ?? null,
-    charged: run.done ? (charged ?? "0") : null,
-    released: moved?.released ?? null,
-    done: run.done
-  }
-}
+const amountsOf = ({ done, billing: { quoted, charged } }: Run, details: Details | undefined) => ({
+  ...{ done, quoted, charged: done ? (charged ?? "0") : null },
+  held: details?.billing.held ?? null,
+  released: details?.billing.released ?? null
+})
 type Amounts = ReturnType<typeof amountsOf>
 
 /** The whole bar is the largest of the amounts. An open run's hold fills its part until the charge is known. */

@@ -1,8 +1,8 @@
 /** The signed receipt of a run: what it says, the signed text itself, and how to verify it without this service. */
-import { Download } from "lucide-react"
+import { SaveButton } from "../../actions/Actions.tsx"
 import { addressOf, ApiError, request, useRead } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
-import { Button, Loaded, OutLink } from "../../parts/Page.tsx"
+import { Loaded, OutLink } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { Json } from "./Tabs.tsx"
 import type { Run } from "./useRun.ts"
@@ -43,9 +43,7 @@ const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string
         Signed by this service over the facts below. Keep it: it can be verified without the service.{" "}
         <OutLink href="/.well-known/jwks.json">Public keys</OutLink>
       </span>
-      <Button onClick={() => save(jws, `${run_id}.jws`, mediaType)}>
-        <Download size={14} aria-hidden="true" /> Save the receipt
-      </Button>
+      <SaveButton send={async () => save(jws, `${run_id}.jws`, mediaType)}>Save the receipt</SaveButton>
     </p>
     <Json value={payloadOf(jws)} label="what the receipt says" />
     <section>

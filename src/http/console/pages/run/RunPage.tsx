@@ -67,19 +67,16 @@ const RunTabs = ({ run }: OfRun) => {
 
 type Copied = readonly [word: string, text: string]
 
-const readingOf = (run_id: string, address: string): ReadonlyArray<Copied> => [
-  ["Read it with curl", `curl -s ${address}/v1/runs/${run_id} -H "Authorization: Bearer $RUNGATE_API_KEY"`],
-  ["Read it with the command", `rungate runs get ${run_id}`],
-  ["Address of this page", `${address}/runs/${run_id}`]
-]
-
-/** An erased run can only be read. */
-const commandsFor = (run_id: string, details: Details | undefined, address: string): ReadonlyArray<Copied> => {
-  const request = details?.request
-  const reading = readingOf(run_id, address)
-  if (details === undefined || !isRunBody(request)) return reading
-  const cap = details.billing.held ?? details.billing.quoted
-  return [...commandsOf(request, { address, cap }), ...reading]
+const copiesOf = (run_id: string, details: Details | undefined): ReadonlyArray<Copied> => {
+  const address = location.origin
+  const { request, billing } = details ?? {}
+  return [
+    // An erased run can only be read.
+    ...(isRunBody(request) ? commandsOf(request, { address, cap: billing?.held ?? billing?.quoted ?? "0" }) : []),
+    ["Read it with curl", `curl -s ${address}/v1/runs/${run_id} -H "Authorization: Bearer $RUNGATE_API_KEY"`],
+    ["Read it with the command", `rungate runs get ${run_id}`],
+    ["Address of this page", `${address}/runs/${run_id}`]
+  ]
 }
 
 const Actions = ({ run }: OfRun) => {
@@ -93,7 +90,7 @@ const Actions = ({ run }: OfRun) => {
           Cancel the run
         </ActionButton>
       )}
-      <CopyMenu texts={commandsFor(run.run_id, details, location.origin)} />
+      <CopyMenu texts={copiesOf(run.run_id, details)} />
       {run.done && <RunAgain details={details} />}
       <Denied operation="runs.run" />
     </>

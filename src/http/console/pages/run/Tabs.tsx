@@ -1,9 +1,9 @@
 /** Tabs, JSON as text, and the panel of a capability's or an endpoint's parts. */
 import * as Radix from "@radix-ui/react-tabs"
-import { Download } from "lucide-react"
 import { type ReactNode, useMemo } from "react"
+import { SaveButton } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
-import { Button, Panel } from "../../parts/Page.tsx"
+import { Panel } from "../../parts/Page.tsx"
 import { CodeBlock, CopyButton } from "../../parts/Values.tsx"
 
 export interface Tab {
@@ -64,9 +64,7 @@ export const Json = ({ value, label, file }: JsonProps) => {
           {isLong && <span>Shown: the first {shownMax.toLocaleString("en")} characters.</span>}
           {isLong && <CopyButton text={text} what={`all of ${label}`} word="Copy all" />}
           {file !== undefined && (
-            <Button onClick={() => save(text, file, "application/json")}>
-              <Download size={14} aria-hidden="true" /> Save as a file
-            </Button>
+            <SaveButton send={async () => save(text, file, "application/json")}>Save as a file</SaveButton>
           )}
         </p>
       )}

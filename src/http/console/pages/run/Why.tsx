@@ -1,11 +1,10 @@
 /** Why this provider and why not the others: what was known when the route was chosen. */
-import { Failed, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Loaded, Panel } from "../../parts/Page.tsx"
 import { Money } from "../../parts/Values.tsx"
 import { OfferTable } from "../../running/QuotePanel.tsx"
 import { type Details, type OfRun, useDetails } from "./useRun.ts"
 
 const routings: Readonly<Record<string, string>> = {
-  auto: "",
   pinned: "The request names the provider, so no other was called.",
   no_fallback: "The request allows one provider only."
 }
@@ -20,56 +19,55 @@ const acceptedWords = ({ fields, phone_type, max_age_days, agree }: Accept): str
     ...(agree === undefined ? [] : [`given alike by ${agree} providers, which are both charged`])
   ].join(", ")
 
-export const Why = ({ run }: OfRun) => {
-  const query = useDetails(run)
-  const { data, error } = query
-  const decision = data?.decision ?? null
+const Decision = ({ decision, isReused }: { readonly decision: Details["decision"]; readonly isReused: boolean }) => {
+  if (decision === null)
+    return <p className="mt-2 text-muted">The run was erased, and with it the providers that were considered.</p>
+  const { routing, max_cost, max_total, accept, offers } = decision
+  const sentences = [
+    isReused ? null : routings[routing],
+    max_cost !== null && (
+      <>
+        No call could cost more than <Money amount={max_cost} />.
+      </>
+    ),
+    max_total !== null && (
+      <>
+        All attempts together could cost <Money amount={max_total} /> at most.
+      </>
+    ),
+    accept !== undefined && `A match had to be: ${acceptedWords(accept)}.`
+  ]
   return (
-    <Panel title="Why this provider">
-      {run.routing_reason !== "" && <p className="break-words">{run.routing_reason}</p>}
-      {data === undefined && error !== null && (
+    <>
+      {sentences.map(
+        (one, index) =>
+          one && (
+            <p key={index} className="mt-2 break-words text-muted">
+              {one}
+            </p>
+          )
+      )}
+      {offers.length > 0 && (
         <div className="mt-3">
-          <Failed error={error} retry={() => void query.refetch()} />
+          <OfferTable
+            label="Providers that were considered"
+            offers={offers.map(({ health, ...offer }) => ({
+              ...offer,
+              success: health?.success_rate ?? null,
+              latency_ms: health?.latency_ms_p50 ?? null
+            }))}
+          />
         </div>
       )}
-      {data === undefined && error === null && <Skeleton lines={3} />}
-      {data !== undefined && decision === null && (
-        <p className="mt-2 text-muted">The run was erased, and with it the providers that were considered.</p>
-      )}
-      {decision !== null && (
-        <>
-          {run.reused_from === undefined && (routings[decision.routing] ?? "") !== "" && (
-            <p className="mt-2 text-muted">{routings[decision.routing]}</p>
-          )}
-          {decision.max_cost !== null && (
-            <p className="mt-2 text-muted">
-              No call could cost more than <Money amount={decision.max_cost} />.
-            </p>
-          )}
-          {decision.max_total !== null && (
-            <p className="mt-2 text-muted">
-              All attempts together could cost <Money amount={decision.max_total} /> at most.
-            </p>
-          )}
-          {decision.accept !== undefined && (
-            <p className="mt-2 break-words text-muted">A match had to be: {acceptedWords(decision.accept)}.</p>
-          )}
-          {decision.offers.length > 0 && (
-            <div className="mt-3">
-              <OfferTable
-                label="Providers that were considered"
-                offers={decision.offers.map(({ provider, price, health, excluded_because }) => ({
-                  provider,
-                  price,
-                  success: health?.success_rate ?? null,
-                  latency_ms: health?.latency_ms_p50 ?? null,
-                  excluded_because
-                }))}
-              />
-            </div>
-          )}
-        </>
-      )}
-    </Panel>
+    </>
   )
 }
+
+export const Why = ({ run }: OfRun) => (
+  <Panel title="Why this provider">
+    {run.routing_reason !== "" && <p className="break-words">{run.routing_reason}</p>}
+    <Loaded query={useDetails(run)}>
+      {({ decision }) => <Decision decision={decision} isReused={run.reused_from !== undefined} />}
+    </Loaded>
+  </Panel>
+)
