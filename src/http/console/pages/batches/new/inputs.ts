@@ -5,6 +5,7 @@
  * row again; a row that it refuses costs nothing.
  */
 import { isRecord } from "../../../data/json.ts"
+import { groupsOf } from "../../../forms/schema.ts"
 import { type CellValue, cellTypeOf, cellValue } from "../../../../client/Columns.ts"
 
 export interface InputField {
@@ -26,35 +27,23 @@ export type Input = Readonly<Record<string, CellValue>>
 type Fields = Readonly<Record<string, unknown>>
 const textsOf = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
-const sizeOf = (value: unknown): number | null => (typeof value === "number" ? value : null)
 
 /** The form of a JSON Schema as POST /v1/inspect has it. */
 export const formOf = (schema: Fields): InputForm => {
   const required = textsOf(schema["required"])
-  const properties = isRecord(schema["properties"]) ? schema["properties"] : {}
-  const fields = Object.entries(properties).flatMap(([name, property]): ReadonlyArray<InputField> => {
-    if (!isRecord(property)) return []
-    const { description } = property
-    return [
-      {
-        ...{ name, required: required.includes(name), schema: property },
-        type: cellTypeOf(property) ?? "string",
-        description: typeof description === "string" ? description : ""
-      }
-    ]
+  const fields = Object.entries(Object(schema["properties"])).map(([name, property]): InputField => {
+    const field = isRecord(property) ? property : {}
+    const { description } = field
+    return {
+      ...{ name, required: required.includes(name), schema: field, type: cellTypeOf(field) ?? "string" },
+      description: typeof description === "string" ? description : ""
+    }
   })
-  const anyOf = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
-  const together = anyOf.map((one) => (isRecord(one) ? textsOf(one["required"]) : []))
-  return { fields, together: together.some((one) => one.length === 0) ? [] : together }
+  return { fields, together: groupsOf(schema) }
 }
 
 /** Columns by field. A field without a column is left out. */
 export type Mapping = Readonly<Record<string, string>>
-const placesOf = (form: InputForm, header: ReadonlyArray<string>, mapping: Mapping) =>
-  form.fields.flatMap((field) => {
-    const at = header.indexOf(mapping[field.name] ?? "")
-    return at < 0 || (mapping[field.name] ?? "") === "" ? [] : [[field, at] as const]
-  })
 
 export const inputsOf = (
   form: InputForm,
@@ -62,12 +51,16 @@ export const inputsOf = (
   rows: ReadonlyArray<ReadonlyArray<string>>,
   mapping: Mapping
 ): ReadonlyArray<Input> => {
-  const places = placesOf(form, header, mapping)
+  const places = form.fields.map(({ name, type }) => ({
+    name,
+    type,
+    at: mapping[name] ? header.indexOf(mapping[name]) : -1
+  }))
   return rows.map((row) =>
     Object.fromEntries(
-      places.flatMap(([field, at]) => {
+      places.flatMap(({ name, type, at }) => {
         const cell = row[at] ?? ""
-        return cell === "" ? [] : [[field.name, cellValue(cell, field.type)]]
+        return cell === "" ? [] : [[name, cellValue(cell, type)]]
       })
     )
   )
@@ -77,42 +70,42 @@ const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 /** Lists of companies have websites where a domain is asked for. The service takes their hosts. */
 const hostname = /^(https?:\/\/\S+|[^\s./@:]+(\.[^\s./@:]+)+)$/i
 
+/** The keywords that bound a value of a JavaScript type, and what is said of one below or above them. */
+const bounds = {
+  string: ["minLength", "is shorter than", "maxLength", "is longer than", " characters"],
+  number: ["minimum", "is less than", "maximum", "is more than", ""],
+  object: ["minItems", "has fewer than", "maxItems", "has more than", " values"]
+} as const
+
+const boundProblem = (kind: keyof typeof bounds, size: number, schema: Fields): string | null => {
+  const [min, below, max, above, noun] = bounds[kind]
+  const [least, most] = [schema[min], schema[max]]
+  if (typeof least === "number" && size < least) return `${below} ${least}${noun}`
+  return typeof most === "number" && size > most ? `${above} ${most}${noun}` : null
+}
+
 const textProblem = (value: string, schema: Fields): string | null => {
-  const [least, most] = [sizeOf(schema["minLength"]), sizeOf(schema["maxLength"])]
   const allowed = textsOf(schema["enum"])
   if (!value.isWellFormed()) return "has half of a character"
-  const length = [...value].length
-  if (least !== null && length < least) return `is shorter than ${least} characters`
-  if (most !== null && length > most) return `is longer than ${most} characters`
+  const outside = boundProblem("string", [...value].length, schema)
+  if (outside !== null) return outside
   if (allowed.length > 0 && !allowed.includes(value)) return `is none of ${allowed.join(", ")}`
   if (schema["format"] === "email" && !email.test(value)) return "is no e-mail address"
   if (schema["format"] === "hostname" && !hostname.test(value)) return "is no domain such as example.com"
   return null
 }
 
-const numberProblem = (value: number, type: string, schema: Fields): string | null => {
-  const [least, most] = [sizeOf(schema["minimum"]), sizeOf(schema["maximum"])]
-  if (type === "integer" && !Number.isInteger(value)) return "is no whole number"
-  if (least !== null && value < least) return `is less than ${least}`
-  if (most !== null && value > most) return `is more than ${most}`
-  return null
-}
-
-const listProblem = (value: ReadonlyArray<string>, schema: Fields): string | null => {
-  const [least, most] = [sizeOf(schema["minItems"]), sizeOf(schema["maxItems"])]
-  if (least !== null && value.length < least) return `has fewer than ${least} values`
-  if (most !== null && value.length > most) return `has more than ${most} values`
-  const items = isRecord(schema["items"]) ? schema["items"] : {}
-  return value.map((one) => textProblem(one, items)).find((one) => one !== null) ?? null
-}
-
 const fieldProblem = (value: CellValue, { type, schema }: InputField): string | null => {
-  if (typeof value === "number") return numberProblem(value, type, schema)
   if (typeof value === "boolean") return null
+  if (typeof value === "number")
+    return type === "integer" && !Number.isInteger(value) ? "is no whole number" : boundProblem("number", value, schema)
   if (type === "integer" || type === "number") return "is no number"
   if (type === "boolean") return "is neither true nor false"
   if (type === "object") return "can't come from a cell"
-  return typeof value === "string" ? textProblem(value, schema) : listProblem(value, schema)
+  if (typeof value === "string") return textProblem(value, schema)
+  const items = isRecord(schema["items"]) ? schema["items"] : {}
+  const problems = [boundProblem("object", value.length, schema), ...value.map((one) => textProblem(one, items))]
+  return problems.find((one) => one !== null) ?? null
 }
 
 /** What is wrong with the input of a row. Empty if nothing was found. */
