@@ -5,7 +5,7 @@
  */
 import { parse } from "papaparse"
 
-export { csvLines, csvRows } from "../api/shapes/Csv.ts"
+export { csvLines } from "../api/shapes/Csv.ts"
 
 export interface Csv {
   /** Trimmed cells. Rows without any text are left out. */

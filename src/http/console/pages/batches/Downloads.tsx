@@ -43,23 +43,18 @@ const AskFile = ({ batch, onSheet }: { readonly batch: Batch; readonly onSheet: 
 
 export const Downloads = ({ batch }: { readonly batch: Batch }) => {
   const [asks, setAsks] = useState(false)
-  const says = "Saved."
-  const whole = useAction(
-    ([accept, ending]: readonly [string, string]) =>
-      saveAnswer(addressOfResults(batch.id), accept, `${batch.id}.${ending}`),
-    { says }
-  )
-  const beside = useAction(
-    async (sheet: Sheet) => {
+  const saving = useAction((send: () => Promise<unknown>) => send(), { says: "Saved." })
+  const whole = (accept: string, ending: string) => () =>
+    saving.mutate(() => saveAnswer(addressOfResults(batch.id), accept, `${batch.id}.${ending}`))
+  const beside = (sheet: Sheet) =>
+    saving.mutate(async () => {
       const [lines, { joinedCsv }] = await Promise.all([allResults(batch.id), import("../../../client/JoinedCsv.ts")])
       save(joinedCsv(sheet, lines), sheet.name.replace(/(\.\w{1,4})?$/, "-results.csv"))
-    },
-    { says }
-  )
+    })
   const join = () => {
     const sheet = keptFile(batch.id)
     if (sheet === null) setAsks(true)
-    else beside.mutate(sheet)
+    else beside(sheet)
   }
   if (endedOf(batch) === 0) return null
   return (
@@ -67,12 +62,12 @@ export const Downloads = ({ batch }: { readonly batch: Batch }) => {
       <Menu
         actions={[
           { word: "CSV beside the columns of the file", run: join },
-          { word: "CSV of the results", run: () => whole.mutate(["text/csv", "csv"]) },
-          { word: "JSON lines", run: () => whole.mutate(["application/x-ndjson", "jsonl"]) }
+          { word: "CSV of the results", run: whole("text/csv", "csv") },
+          { word: "JSON lines", run: whole("application/x-ndjson", "jsonl") }
         ]}
       >
         <Download size={14} aria-hidden="true" /> Download {batch.done ? "results" : "results so far"}
-        {(whole.isPending || beside.isPending) && "…"}
+        {saving.isPending && "…"}
       </Menu>
       <Dialog open={asks} onClose={() => setAsks(false)} title="Choose the file of this batch">
         <AskFile
@@ -80,11 +75,11 @@ export const Downloads = ({ batch }: { readonly batch: Batch }) => {
           onSheet={(sheet) => {
             keepFile(batch.id, sheet)
             setAsks(false)
-            beside.mutate(sheet)
+            beside(sheet)
           }}
         />
       </Dialog>
-      <FormProblem error={whole.error ?? beside.error} />
+      <FormProblem error={saving.error} />
     </>
   )
 }

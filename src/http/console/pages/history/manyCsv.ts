@@ -1,33 +1,20 @@
 /** The rows of a list as CSV. Loaded when somebody asks for it. */
-import { csvLines, csvRows } from "../../../client/Csv.ts"
+import { csvLines } from "../../../client/Csv.ts"
 import type { Row } from "./useHistory.ts"
 
-const columns = [
-  ...([
-    "subject",
-    "kind",
-    "normalized",
-    "runs",
-    "last_seen",
-    "contacted",
-    "last_contact_at",
-    "last_contact_run"
-  ] as const),
-  ...(["unknown_outcome_run", "reusable_run", "reusable_what", "reusable_charged", "error"] as const)
-]
-
-const cellsOf = ({ query, count, contacted, last_contact, last_unknown, reusable, error, ...row }: Row) => ({
-  ...row,
-  subject: query,
-  runs: count,
-  contacted: contacted ? "yes" : "no",
-  last_contact_at: last_contact?.created_at ?? null,
-  last_contact_run: last_contact?.run_id ?? null,
-  unknown_outcome_run: last_unknown?.run_id ?? null,
-  reusable_run: reusable?.run_id ?? null,
-  reusable_what: reusable?.capability ?? reusable?.endpoint ?? null,
-  reusable_charged: reusable?.charged ?? null,
-  error: error?.message ?? null
+/** By column, in the order of the columns. */
+const cellsOf = ({ query, kind, normalized, count, last_seen, contacted, ...row }: Row) => ({
+  ...{ subject: query, kind, normalized, runs: count, last_seen, contacted: contacted ? "yes" : "no" },
+  last_contact_at: row.last_contact?.created_at ?? null,
+  last_contact_run: row.last_contact?.run_id ?? null,
+  unknown_outcome_run: row.last_unknown?.run_id ?? null,
+  reusable_run: row.reusable?.run_id ?? null,
+  reusable_what: row.reusable?.capability ?? row.reusable?.endpoint ?? null,
+  reusable_charged: row.reusable?.charged ?? null,
+  error: row.error?.message ?? null
 })
 
-export const manyCsv = (items: ReadonlyArray<Row>): string => csvLines([columns]) + csvRows(columns, items.map(cellsOf))
+export const manyCsv = (items: ReadonlyArray<Row>): string => {
+  const rows = items.map(cellsOf)
+  return csvLines([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))])
+}
