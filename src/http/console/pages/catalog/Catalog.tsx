@@ -10,7 +10,7 @@ import { capabilityPage, endpointPage } from "../../running/request.ts"
 import { useRested } from "../../running/useQuote.ts"
 import { AllCapabilities, OfProvider } from "./Browse.tsx"
 import { CostWords, HealthBadge, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
-import { type FoundItem, restMillis, useProviders, useSearch, type Wanted } from "./useCatalog.ts"
+import { type FoundItem, useProviders, useSearch } from "./useCatalog.ts"
 
 const pageOf = (item: FoundItem) =>
   item.kind === "capability" ? capabilityPage(item.capability) : endpointPage(item.provider, item.endpoint, item.method)
@@ -49,13 +49,13 @@ const columns: ReadonlyArray<Column<FoundItem>> = [
   { title: "Health", cell: ({ health }) => <HealthBadge health={health} />, wide: true }
 ]
 
-const FoundList = ({ wanted, search }: { readonly wanted: Wanted; readonly search: ReturnType<typeof useSearch> }) => (
+const FoundList = ({ query, search }: { readonly query: string; readonly search: ReturnType<typeof useSearch> }) => (
   <div aria-busy={!search.isCurrent}>
     <Loaded query={search.query} skeleton={<Skeleton lines={8} height={24} />}>
       {({ items }) => (
         <>
           <p role="status" className="mb-3 text-muted">
-            {search.isCurrent ? `${items.length} found for “${wanted.query.trim()}”` : "Searching…"}
+            {search.isCurrent ? `${items.length} found for “${query}”` : "Searching…"}
           </p>
           {items.length === 0 ? (
             <Empty title="Nothing fits these words.">
@@ -75,7 +75,10 @@ const kinds = { capability: "Capabilities", endpoint: "Raw endpoints" }
 /** The service reads no more characters. */
 const queryMax = 1_000
 
-/** The text of the box. The address follows when it rests, and it follows the address when somebody goes back. */
+/** Searches while one types: after so long without a key. */
+const restMillis = 150
+
+/** The text of the box, as it is and as it rested last. The address follows when it rests, and it follows the address when somebody goes back. */
 const useSearchText = (query: string, change: (changes: { readonly q: string }) => void) => {
   const [text, setText] = useState(query)
   const rested = useRested(text.trim(), restMillis)
@@ -92,16 +95,16 @@ const useSearchText = (query: string, change: (changes: { readonly q: string }) 
     sent.current = query
     setText(query)
   }, [query])
-  return [text, setText] as const
+  return [text, setText, rested] as const
 }
 
 const Catalog = () => {
   const [search, change] = useFilters()
-  const [text, setText] = useSearchText(search["q"] ?? "", change)
+  const [text, setText, rested] = useSearchText(search["q"] ?? "", change)
   const { kind = "", provider = "" } = search
   const providers = useProviders().data ?? []
-  const wanted = { query: text, kind, provider }
-  const results = useSearch(wanted)
+  const query = text.trim()
+  const results = useSearch({ query, rested, kind, provider })
   return (
     <>
       <PageHead title="Catalog">
@@ -137,8 +140,8 @@ const Catalog = () => {
           className="max-w-52"
         />
       </form>
-      {text.trim() !== "" ? (
-        <FoundList wanted={wanted} search={results} />
+      {query !== "" ? (
+        <FoundList query={query} search={results} />
       ) : provider !== "" ? (
         <OfProvider key={provider} provider={provider} />
       ) : (

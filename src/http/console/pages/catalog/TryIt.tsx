@@ -17,25 +17,6 @@ import { RequestForm } from "./RequestForm.tsx"
 import { exampleOf, type Inspected } from "./requestParts.ts"
 import { optionsFrom, useForm } from "./useForm.ts"
 
-interface PriceProps {
-  readonly isReadable: boolean
-  readonly isAsked: boolean
-  readonly answer: ReturnType<typeof useQuote>
-}
-
-/** The quote, or what is missing for one. */
-const Price = ({ isReadable, isAsked, answer }: PriceProps) => (
-  <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
-    {!isReadable ? (
-      <p className="text-muted">Correct the fields above to see the price.</p>
-    ) : !isAsked ? (
-      <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
-    ) : (
-      <QuotePanel {...answer} />
-    )}
-  </section>
-)
-
 interface TryItProps {
   readonly inspected: Inspected
   /** A request that the form begins with. */
@@ -87,7 +68,15 @@ const TryIt = ({ inspected, initial, options }: TryItProps) => {
     >
       <form noValidate onSubmit={submit} className="space-y-5">
         <RequestForm inspected={inspected} form={form} problems={problems} />
-        <Price isReadable={body !== null} isAsked={isComplete || isPressed} answer={answer} />
+        <section aria-label="Quote" className="rounded border border-line bg-sunken p-4">
+          {body === null ? (
+            <p className="text-muted">Correct the fields above to see the price.</p>
+          ) : !isComplete && !isPressed ? (
+            <p className="text-muted">Fill in the required fields to see the price. A quote is free.</p>
+          ) : (
+            <QuotePanel {...answer} />
+          )}
+        </section>
         <p role="status" className="sr-only">
           {offered === null ? "" : `This run costs at most ${exactDollars(offered)}.`}
         </p>

@@ -3,26 +3,24 @@ import { keepPreviousData } from "@tanstack/react-query"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { catalogStaleMillis } from "../../data/lists.ts"
 import { usePaged } from "../../lists/PagedList.tsx"
-import { useRested } from "../../running/useQuote.ts"
 
 const staleTime = catalogStaleMillis
-/** Searches while one types: after so long without a key. */
-export const restMillis = 150
 const foundMax = 30
 
 export type Found = AnswerOf<"discovery", "discover">
 export type FoundItem = Found["items"][number]
 
-export interface Wanted {
+interface Wanted {
   readonly query: string
+  /** The query when nobody had typed for a moment. */
+  readonly rested: string
   readonly kind: string
   readonly provider: string
 }
 
 const kindOf = (text: string) => (text === "capability" || text === "endpoint" ? text : null)
 
-export const useSearch = ({ query, kind, provider }: Wanted) => {
-  const rested = useRested(query.trim(), restMillis)
+export const useSearch = ({ query, rested, kind, provider }: Wanted) => {
   const search = useRead(
     ["catalog", "discover", rested, kind, provider],
     ({ signal }) =>
@@ -39,7 +37,7 @@ export const useSearch = ({ query, kind, provider }: Wanted) => {
       ),
     { enabled: rested !== "", staleTime, placeholderData: keepPreviousData }
   )
-  return { query: search, isCurrent: rested === query.trim() && !search.isPlaceholderData }
+  return { query: search, isCurrent: rested === query && !search.isPlaceholderData }
 }
 
 /** There are fewer providers than one page takes. */
