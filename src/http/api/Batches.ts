@@ -1,6 +1,6 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Auth, Digits, listQuery, operation, optional, pages } from "./shapes/Common.ts"
 import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
@@ -78,7 +78,11 @@ const params = { batch_id: Schema.String }
 
 export class BatchesApi extends HttpApiGroup.make("batches")
   .add(
-    HttpApiEndpoint.post("create", "/batches", {
+    operation(
+      { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
+      "Start a batch",
+      `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
+    ).post("create", "/batches", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
       query: CsvBatchQuery,
       payload: [BatchRequest, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
@@ -91,63 +95,51 @@ export class BatchesApi extends HttpApiGroup.make("batches")
         Wire.idempotency_key_reused,
         Wire.rate_limited
       ]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
-        "Start a batch",
-        `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
-      )
+    }),
+    operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.").get(
+      "list",
+      "/batches",
+      pages(Batch)
     ),
-    HttpApiEndpoint.get("list", "/batches", pages(Batch)).annotateMerge(
-      operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.")
-    ),
-    HttpApiEndpoint.get("get", "/batches/:batch_id", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "batch get" },
+      "Read a batch",
+      "Its progress and what it has charged."
+    ).get("get", "/batches/:batch_id", {
       params,
       success: Batch,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "batch get" },
-        "Read a batch",
-        "Its progress and what it has charged."
-      )
-    ),
-    HttpApiEndpoint.get("results", "/batches/:batch_id/results", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true },
+      "Read a batch's results",
+      "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
+    ).get("results", "/batches/:batch_id/results", {
       params,
       query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
       success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
       ),
       error: [Wire.invalid_request, Wire.rate_limited]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true },
-        "Read a batch's results",
-        "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
-      )
-    ),
-    HttpApiEndpoint.post("retry", "/batches/:batch_id/retry", {
+    }),
+    operation(
+      { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
+      "Retry a batch's blocked rows",
+      "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
+    ).post("retry", "/batches/:batch_id/retry", {
       params,
       payload: BatchRetry,
       success: Batch.pipe(HttpApiSchema.status(202)),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
-        "Retry a batch's blocked rows",
-        "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
-      )
-    ),
-    HttpApiEndpoint.post("cancel", "/batches/:batch_id/cancel", {
+    }),
+    operation(
+      { role: "member", keys: "stops", own: true },
+      "Cancel a batch",
+      "Rows that have not started are cancelled. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
+    ).post("cancel", "/batches/:batch_id/cancel", {
       params,
       success: Batch,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "stops", own: true },
-        "Cancel a batch",
-        "Rows that have not started are cancelled. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

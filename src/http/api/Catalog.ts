@@ -1,6 +1,6 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional } from "./shapes/Common.ts"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
@@ -23,16 +23,14 @@ export type InspectRequest = typeof InspectRequest.Type
 
 export class CatalogApi extends HttpApiGroup.make("catalog")
   .add(
-    HttpApiEndpoint.post("inspect", "/inspect", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "inspect" },
+      "Inspect a capability or a raw endpoint",
+      "Returns the input schema, output fields, providers and price, exactly as run enforces them, and which rules of the organization check a run. Free."
+    ).post("inspect", "/inspect", {
       payload: InspectRequest,
       success: Schema.Union([InspectedCapability, InspectedEndpoint]),
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "inspect" },
-        "Inspect a capability or a raw endpoint",
-        "Returns the input schema, output fields, providers and price, exactly as run enforces them, and which rules of the organization check a run. Free."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

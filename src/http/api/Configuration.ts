@@ -1,6 +1,6 @@
 /** The contract of the configuration as code: keys, limits, webhooks and rules of an organization in one document. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/configuration/Configuration.ts"
@@ -60,28 +60,28 @@ export const AppliedConfiguration = Schema.toEncoded(nouns.AppliedConfiguration)
 
 export class ConfigurationApi extends HttpApiGroup.make("configuration")
   .add(
-    HttpApiEndpoint.get("export", "/configuration", {
+    operation(
+      { role: "viewer", keys: "reads", command: "export" },
+      "Export the configuration",
+      "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing."
+    ).get("export", "/configuration", {
       success: ConfigurationExport,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", command: "export" },
-        "Export the configuration",
-        "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing."
-      )
-    ),
-    HttpApiEndpoint.post("preview", "/configuration/preview", {
+    }),
+    operation(
+      { role: "admin", keys: "people", verified: true, command: "apply" },
+      "Preview a configuration",
+      "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked or made wait. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
+    ).post("preview", "/configuration/preview", {
       payload: ConfigurationPreviewRequest,
       success: ConfigurationPreview,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", verified: true, command: "apply" },
-        "Preview a configuration",
-        "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked or made wait. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
-      )
-    ),
-    HttpApiEndpoint.put("apply", "/configuration", {
+    }),
+    operation(
+      { role: "admin", keys: "people", verified: true, command: "apply" },
+      "Apply a configuration",
+      "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
+    ).put("apply", "/configuration", {
       payload: Schema.Struct({
         ...ConfigurationPreviewRequest.fields,
         digest: Schema.String.check(Schema.isMaxLength(100))
@@ -90,12 +90,6 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       }),
       success: AppliedConfiguration,
       error: [Wire.invalid_request, Wire.forbidden, Wire.configuration_changed, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", verified: true, command: "apply" },
-        "Apply a configuration",
-        "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

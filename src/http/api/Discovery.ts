@@ -1,6 +1,6 @@
 /** The contract of the public catalog: discover, and the lists of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, listQuery, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Catalog.ts"
@@ -18,7 +18,11 @@ const cached = { "if-none-match": Schema.optionalKey(Schema.String) }
 const NotModified = HttpApiSchema.Empty(304)
 
 export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
-  HttpApiEndpoint.post("discover", "/discover", {
+  about(
+    "Search the catalog",
+    "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing.",
+    "discover"
+  ).post("discover", "/discover", {
     payload: Schema.Struct({
       query: Schema.NonEmptyString.check(Schema.isMaxLength(queryLengthMax)).annotate({
         description: "what you need, in plain words; short noun phrases work best"
@@ -31,43 +35,37 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
       .pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
     success: nouns.Discovered,
     error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Search the catalog",
-      "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing.",
-      "discover"
-    )
-  ),
-  HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
+  }),
+  about("List the capabilities", "Needs no key.").get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
     success: [pageOf(nouns.ListedCapability), NotModified],
     error: [Wire.invalid_request]
-  }).annotateMerge(about("List the capabilities", "Needs no key.")),
-  HttpApiEndpoint.get("providers", "/catalog/providers", {
+  }),
+  about("List the providers", "Needs no key.").get("providers", "/catalog/providers", {
     query: listQuery,
     headers: cached,
     success: [pageOf(CatalogProvider), NotModified],
     error: [Wire.invalid_request]
-  }).annotateMerge(about("List the providers", "Needs no key.")),
-  HttpApiEndpoint.get("provider", "/catalog/providers/:provider", {
-    params: { provider: Schema.String },
-    headers: cached,
-    success: [CatalogProvider, NotModified],
-    error: [Wire.provider_not_found]
-  }).annotateMerge(
-    about("Read a provider", "Returns the provider's capabilities and its number of raw endpoints. Needs no key.")
+  }),
+  about("Read a provider", "Returns the provider's capabilities and its number of raw endpoints. Needs no key.").get(
+    "provider",
+    "/catalog/providers/:provider",
+    {
+      params: { provider: Schema.String },
+      headers: cached,
+      success: [CatalogProvider, NotModified],
+      error: [Wire.provider_not_found]
+    }
   ),
-  HttpApiEndpoint.get("endpoints", "/catalog/providers/:provider/endpoints", {
+  about(
+    "List a provider's raw endpoints",
+    "Lists the provider's own paths, ordered by path and method. Needs no key."
+  ).get("endpoints", "/catalog/providers/:provider/endpoints", {
     params: { provider: Schema.String },
     query: listQuery,
     headers: cached,
     success: [pageOf(nouns.ListedEndpoint), NotModified],
     error: [Wire.invalid_request, Wire.provider_not_found]
-  }).annotateMerge(
-    about(
-      "List a provider's raw endpoints",
-      "Lists the provider's own paths, ordered by path and method. Needs no key."
-    )
-  )
+  })
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Dispute.ts"
@@ -31,30 +31,26 @@ export const RunWarranty = Schema.toEncoded(nouns.RunWarranty)
 
 export class DisputesApi extends HttpApiGroup.make("disputes")
   .add(
-    HttpApiEndpoint.post("dispute", "/runs/:run_id/dispute", {
+    operation(
+      { role: "member", keys: "changes", command: "runs dispute" },
+      "Dispute a run whose address bounced",
+      `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
+    ).post("dispute", "/runs/:run_id/dispute", {
       params: { run_id: Schema.String },
       payload: DisputeRequest,
       success: Dispute,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "changes", command: "runs dispute" },
-        "Dispute a run whose address bounced",
-        `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
-      )
-    )
+    })
   )
   .add(
-    HttpApiEndpoint.get("get", "/runs/:run_id/dispute", {
+    operation(
+      { role: "viewer", keys: "reads", own: true },
+      "Read a run's dispute",
+      "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
+    ).get("get", "/runs/:run_id/dispute", {
       params: { run_id: Schema.String },
       success: Dispute,
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true },
-        "Read a run's dispute",
-        "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of event streams: server-sent events of an organization and of a run. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Event } from "../../schema/nouns/Event.ts"
@@ -14,30 +14,26 @@ const resuming =
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
-    HttpApiEndpoint.get("organization", "/events", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "logs tail" },
+      "Follow the organization's events",
+      `A stream of server-sent events, from now on. ${resuming}`
+    ).get("organization", "/events", {
       headers,
       query,
       success: stream,
       error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "logs tail" },
-        "Follow the organization's events",
-        `A stream of server-sent events, from now on. ${resuming}`
-      )
-    ),
-    HttpApiEndpoint.get("run", "/runs/:run_id/events", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true },
+      "Follow the events of a run",
+      `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
+    ).get("run", "/runs/:run_id/events", {
       params: { run_id: Schema.String },
       headers,
       query,
       success: [stream, HttpApiSchema.Empty(204)],
       error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true },
-        "Follow the events of a run",
-        `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, listQuery, operation, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/History.ts"
@@ -18,18 +18,20 @@ const Query = Schema.NonEmptyString.check(Schema.isMaxLength(subjectCharsMax))
 
 export class HistoryApi extends HttpApiGroup.make("history")
   .add(
-    HttpApiEndpoint.get("get", "/history", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "history" },
+      "Look up a subject",
+      "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
+    ).get("get", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind), limit: listQuery.limit },
       success: History,
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "history" },
-        "Look up a subject",
-        "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
-      )
-    ),
-    HttpApiEndpoint.post("batch", "/history", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true },
+      "Look up many subjects",
+      "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
+    ).post("batch", "/history", {
       payload: Schema.Struct({
         subjects: Schema.Array(nouns.HistorySubject.fields.query).check(
           Schema.isMinLength(1),
@@ -39,14 +41,12 @@ export class HistoryApi extends HttpApiGroup.make("history")
       }).annotate({ identifier: "HistoryRequest" }),
       success: HistoryBatch,
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true },
-        "Look up many subjects",
-        "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
-      )
-    ),
-    HttpApiEndpoint.delete("erase", "/history", {
+    }),
+    byAdmins(
+      "Erase a subject",
+      "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay.",
+      "history erase"
+    ).delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
       success: Schema.Struct({
         subject: nouns.HistorySubject,
@@ -55,12 +55,6 @@ export class HistoryApi extends HttpApiGroup.make("history")
         in_flight: Schema.Int
       }).annotate({ identifier: "HistoryErasure" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
-    }).annotateMerge(
-      byAdmins(
-        "Erase a subject",
-        "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay.",
-        "history erase"
-      )
-    )
+    })
   )
   .middleware(Auth) {}

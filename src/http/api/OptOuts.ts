@@ -1,13 +1,13 @@
 /** The contract of opt-out lists, whom runs must not contact: that of an organization, and the operator's of the whole service. */
-import { type Context, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Schema } from "effect"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
 import { pageOf, removed, withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/nouns/OptOut.ts"
 import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
-import { Auth, listQuery, operation, optional } from "./shapes/Common.ts"
+import { type about, Auth, listQuery, operation, optional } from "./shapes/Common.ts"
 
 const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000)))
   .check(Schema.isMinLength(1), Schema.isMaxLength(optOutsAtOnce))
@@ -58,38 +58,38 @@ const words = {
 const listGroup = <const Name extends string, const Path extends `/${string}`>(
   name: Name,
   path: Path,
-  says: (operation: keyof typeof words) => Context.Context<never>
+  says: (operation: keyof typeof words) => ReturnType<typeof about>
 ) =>
   HttpApiGroup.make(name).add(
-    HttpApiEndpoint.get("list", path, {
+    says("list").get("list", path, {
       query: listQuery,
       success: pageOf(Schema.toEncoded(nouns.OptOut)),
       error: [Wire.invalid_request]
-    }).annotateMerge(says("list")),
-    HttpApiEndpoint.post("add", path, {
+    }),
+    says("add").post("add", path, {
       payload: OptOutRequest,
       success: nouns.OptOutsAdded,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(says("add")),
-    HttpApiEndpoint.post("check", `${path}/check`, {
+    }),
+    says("check").post("check", `${path}/check`, {
       payload: OptOutCheckRequest,
       success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(nouns.OptOutCheck)) }),
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(says("check")),
-    HttpApiEndpoint.post("import", `${path}/import`, {
+    }),
+    says("import").post("import", `${path}/import`, {
       payload: Schema.String.pipe(csv),
       success: nouns.OptOutsAdded,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(says("import")),
-    HttpApiEndpoint.get("export", `${path}/export`, {
+    }),
+    says("export").get("export", `${path}/export`, {
       success: Schema.String.annotate({ description: "CSV", examples: [exportExample] }).pipe(csv),
       error: [Wire.invalid_request]
-    }).annotateMerge(says("export")),
-    HttpApiEndpoint.delete("remove", `${path}/:opt_out_id`, {
+    }),
+    says("remove").delete("remove", `${path}/:opt_out_id`, {
       params: { opt_out_id: Schema.String },
       success: removed("opt", "RemovedOptOut"),
       error: [Wire.invalid_request, Wire.not_found, Wire.forbidden]
-    }).annotateMerge(says("remove"))
+    })
   )
 
 const reads = { role: "viewer", keys: "reads" } as const

@@ -1,6 +1,6 @@
 /** The contract of quotes: what a run would cost, and whether it would be admitted. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Quote.ts"
@@ -10,7 +10,11 @@ export const Quote = Schema.toEncoded(nouns.Quote)
 
 export class QuotesApi extends HttpApiGroup.make("quotes")
   .add(
-    HttpApiEndpoint.post("quote", "/quote", {
+    operation(
+      { role: "viewer", keys: "runs", verified: true, own: true, command: "quote" },
+      "Quote a run",
+      "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, whether it would be blocked or wait for an approval, and what is left of its budgets. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
+    ).post("quote", "/quote", {
       payload: RunRequest,
       success: Quote,
       error: [
@@ -20,12 +24,6 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
         Wire.forbidden,
         Wire.provider_not_available
       ]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "runs", verified: true, own: true, command: "quote" },
-        "Quote a run",
-        "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, whether it would be blocked or wait for an approval, and what is left of its budgets. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

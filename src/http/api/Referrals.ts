@@ -1,6 +1,6 @@
 /** The contract of the referral program (specification 2.10, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, reads } from "./shapes/Common.ts"
 import * as nouns from "../../schema/nouns/Referral.ts"
 
@@ -8,12 +8,10 @@ export const ReferralProgram = Schema.toEncoded(nouns.ReferralProgram)
 
 export class ReferralsApi extends HttpApiGroup.make("referrals")
   .add(
-    HttpApiEndpoint.get("program", "/referrals", { success: ReferralProgram }).annotateMerge(
-      reads(
-        "Read the referral program",
-        "Returns your code and link, the terms and your earnings. The first call creates the code. Earnings are updated about once a minute.",
-        "referrals"
-      )
-    )
+    reads(
+      "Read the referral program",
+      "Returns your code and link, the terms and your earnings. The first call creates the code. Earnings are updated about once a minute.",
+      "referrals"
+    ).get("program", "/referrals", { success: ReferralProgram })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Auth, operation, optional, pages, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
@@ -66,7 +66,11 @@ const failedStatuses = [402, 404, 409, 429, 500, 502, 504] as const
 
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(
-    HttpApiEndpoint.post("run", "/run", {
+    operation(
+      { role: "member", keys: "runs", verified: true, own: true, command: "run" },
+      "Run a capability or a raw endpoint",
+      "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
+    ).post("run", "/run", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String), prefer: Schema.optionalKey(Schema.String) },
       payload: RunRequest,
       success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
@@ -82,33 +86,27 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.service_unavailable,
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "runs", verified: true, own: true, command: "run" },
-        "Run a capability or a raw endpoint",
-        "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
-      )
-    ),
-    HttpApiEndpoint.get("list", "/runs", { ...pages(ListedRun), query: RunQuery }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "runs list" },
-        "List runs",
-        "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
-      )
-    ),
-    HttpApiEndpoint.get("get", "/runs/:run_id", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "runs list" },
+      "List runs",
+      "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+    ).get("list", "/runs", { ...pages(ListedRun), query: RunQuery }),
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "runs get" },
+      "Read a run",
+      "With wait, returns when the run ends or the time is up."
+    ).get("get", "/runs/:run_id", {
       params: { run_id: Schema.String },
       query: { wait: Schema.optionalKey(WaitQuery) },
       success: Run,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "runs get" },
-        "Read a run",
-        "With wait, returns when the run ends or the time is up."
-      )
-    ),
-    HttpApiEndpoint.get("details", "/runs/:run_id/details", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true },
+      "Read what a run asked for, and why it went as it did",
+      "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
+    ).get("details", "/runs/:run_id/details", {
       params: { run_id: Schema.String },
       success: Schema.Struct({
         ...RunDetails.fields,
@@ -117,23 +115,15 @@ export class RunsApi extends HttpApiGroup.make("runs")
         })
       }).annotate({ identifier: "RunDetails" }),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true },
-        "Read what a run asked for, and why it went as it did",
-        "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
-      )
-    ),
-    HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {
+    }),
+    operation(
+      { role: "member", keys: "stops", own: true, command: "runs cancel" },
+      "Cancel a run",
+      "Cancels a run that has not started, and releases its hold."
+    ).post("cancel", "/runs/:run_id/cancel", {
       params: { run_id: Schema.String },
       success: Run,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "stops", own: true, command: "runs cancel" },
-        "Cancel a run",
-        "Cancels a run that has not started, and releases its hold."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of what a client should know about the service before it signs in. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { about } from "./shapes/Common.ts"
 
 export const ServiceInfo = Schema.Struct({
@@ -19,7 +19,9 @@ export const ServiceInfo = Schema.Struct({
 }).annotate({ identifier: "Service" })
 
 export class ServiceApi extends HttpApiGroup.make("service").add(
-  HttpApiEndpoint.get("get", "/service", { success: ServiceInfo }).annotateMerge(
-    about("Read what this service is", "Public: the environment, who may sign up, and what a referral code gives.")
+  about("Read what this service is", "Public: the environment, who may sign up, and what a referral code gives.").get(
+    "get",
+    "/service",
+    { success: ServiceInfo }
   )
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of simulations: what past runs would have cost and delivered under another routing policy. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, optional, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
@@ -39,16 +39,14 @@ export const Simulation = Schema.toEncoded(noun.Simulation)
 
 export class SimulationsApi extends HttpApiGroup.make("simulations")
   .add(
-    HttpApiEndpoint.post("simulate", "/simulate", {
+    reads(
+      "Simulate a routing policy",
+      `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. limits says what the rules of today would have blocked or made wait. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`,
+      "simulate"
+    ).post("simulate", "/simulate", {
       payload: SimulationRequest,
       success: Simulation,
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.forbidden, Wire.service_unavailable]
-    }).annotateMerge(
-      reads(
-        "Simulate a routing policy",
-        `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. limits says what the rules of today would have blocked or made wait. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`,
-        "simulate"
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of paying in: checkout and automatic top-up (specification 2.8, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
@@ -11,23 +11,27 @@ export const AutoTopup = Schema.toEncoded(nouns.AutoTopup)
 
 export class TopUpsApi extends HttpApiGroup.make("topups")
   .add(
-    HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
+    operation(
+      { role: "admin", keys: "changes", verified: true, command: "wallet topup" },
+      "Top up",
+      "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
+    ).post("checkout", "/wallet/topups/checkout", {
       payload: Schema.Struct({ amount: Usd })
         .annotate({ identifier: "CheckoutRequest" })
         .pipe(withExample({ amount: "25.00" })),
       success: nouns.TopUp,
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "changes", verified: true, command: "wallet topup" },
-        "Top up",
-        "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
-      )
+    }),
+    reads("Read the automatic top-up", "last_error says why the last charge failed.", "wallet auto-topup").get(
+      "autoTopup",
+      "/wallet/auto-topup",
+      { success: AutoTopup }
     ),
-    HttpApiEndpoint.get("autoTopup", "/wallet/auto-topup", { success: AutoTopup }).annotateMerge(
-      reads("Read the automatic top-up", "last_error says why the last charge failed.", "wallet auto-topup")
-    ),
-    HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
+    operation(
+      { role: "admin", keys: "people", verified: true, command: "wallet auto-topup set" },
+      "Set the automatic top-up",
+      "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a completed checkout with a saved payment method."
+    ).post("setAutoTopup", "/wallet/auto-topup", {
       payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd })
         .annotate({
           identifier: "AutoTopupRequest"
@@ -35,12 +39,6 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
         .pipe(withExample({ enabled: true, threshold: "5.00", amount: "25.00" })),
       success: AutoTopup,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "people", verified: true, command: "wallet auto-topup set" },
-        "Set the automatic top-up",
-        "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a completed checkout with a saved payment method."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

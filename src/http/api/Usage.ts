@@ -1,6 +1,6 @@
 /** The contract of usage: counts and charges of finished runs in groups. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, listQuery, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
@@ -8,7 +8,11 @@ import { UsagePage } from "../../schema/nouns/Usage.ts"
 
 export class UsageApi extends HttpApiGroup.make("usage")
   .add(
-    HttpApiEndpoint.get("get", "/usage", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "usage" },
+      "Read usage",
+      "Counts and charges of finished runs on whole days of the organization's time zone, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
+    ).get("get", "/usage", {
       query: {
         ...listQuery,
         ...periodQuery,
@@ -18,12 +22,6 @@ export class UsageApi extends HttpApiGroup.make("usage")
       },
       success: Schema.toEncoded(UsagePage),
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "usage" },
-        "Read usage",
-        "Counts and charges of finished runs on whole days of the organization's time zone, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. reused counts the runs that took another run's result, and what that had cost. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV; as one total or by day, its columns reused and saved say what reuse saved."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

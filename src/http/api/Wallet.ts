@@ -1,6 +1,6 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, listQuery, operation, optional, pages, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
@@ -32,14 +32,16 @@ export const SpendGuardRequest = Schema.Struct({
 
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
-    HttpApiEndpoint.get("get", "/wallet", { success: Wallet }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "wallet" },
-        "Read the wallet",
-        "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
-      )
-    ),
-    HttpApiEndpoint.get("transactions", "/wallet/transactions", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "wallet" },
+      "Read the wallet",
+      "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
+    ).get("get", "/wallet", { success: Wallet }),
+    reads(
+      "List ledger entries",
+      "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
+      "wallet transactions"
+    ).get("transactions", "/wallet/transactions", {
       ...pages(Transaction),
       query: {
         ...listQuery,
@@ -47,33 +49,25 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         type: Schema.optionalKey(Schema.Literals(entryTypes)),
         run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
       }
-    }).annotateMerge(
-      reads(
-        "List ledger entries",
-        "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
-        "wallet transactions"
-      )
-    ),
-    HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(
-      operation({ role: "viewer", keys: "reads", command: "wallet audit" }, "Audit the wallet", walletAuditDescription)
-    ),
-    HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
-      reads(
-        "Read the spend guard",
-        "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert.",
-        "spend-guard"
-      )
-    ),
-    HttpApiEndpoint.post("setGuard", "/spend-guard", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", command: "wallet audit" },
+      "Audit the wallet",
+      walletAuditDescription
+    ).get("audit", "/wallet/audit", { success: WalletAudit }),
+    reads(
+      "Read the spend guard",
+      "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert.",
+      "spend-guard"
+    ).get("guard", "/spend-guard", { success: SpendGuard }),
+    operation(
+      { role: "admin", keys: "changes", command: "spend-guard set" },
+      "Set the spend guard",
+      "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked. time_zone is a name of the IANA list. The day, week and month of the change keep their end, and the next ones are days of the new zone. A session changes it once a month, and may correct it on the same day."
+    ).post("setGuard", "/spend-guard", {
       payload: SpendGuardRequest,
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "admin", keys: "changes", command: "spend-guard set" },
-        "Set the spend guard",
-        "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked. time_zone is a name of the IANA list. The day, week and month of the change keep their end, and the next ones are days of the new zone. A session changes it once a month, and may correct it on the same day."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

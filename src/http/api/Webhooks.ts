@@ -1,6 +1,6 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, listQuery, optional, pages, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
@@ -43,83 +43,101 @@ const errors = [Wire.invalid_request, Wire.forbidden]
 
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .add(
-    HttpApiEndpoint.get("list", "/webhook-endpoints", {
-      success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
-    }).annotateMerge(reads("List webhook endpoints", "Newest first. An organization has at most 20.", "webhooks list")),
-    HttpApiEndpoint.post("create", "/webhook-endpoints", {
+    reads("List webhook endpoints", "Newest first. An organization has at most 20.", "webhooks list").get(
+      "list",
+      "/webhook-endpoints",
+      {
+        success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
+      }
+    ),
+    byAdmins(
+      "Create a webhook endpoint",
+      "Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days.",
+      "webhooks create"
+    ).post("create", "/webhook-endpoints", {
       payload: WebhookEndpointRequest,
       success: NewWebhookEndpoint,
       error: errors
-    }).annotateMerge(
-      byAdmins(
-        "Create a webhook endpoint",
-        "Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days.",
-        "webhooks create"
-      )
-    ),
-    HttpApiEndpoint.get("get", "/webhook-endpoints/:endpoint_id", {
+    }),
+    reads("Get a webhook endpoint", "Without its secret.").get("get", "/webhook-endpoints/:endpoint_id", {
       params,
       success: WebhookEndpoint,
       error: [Wire.invalid_request]
-    }).annotateMerge(reads("Get a webhook endpoint", "Without its secret.")),
-    HttpApiEndpoint.patch("change", "/webhook-endpoints/:endpoint_id", {
-      params,
-      payload: WebhookEndpointChange,
-      success: WebhookEndpoint,
-      error: errors
-    }).annotateMerge(byAdmins("Change a webhook endpoint", "What is left out stays.", "webhooks pause")),
-    HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
-      params,
-      success: removed("whe", "RemovedWebhookEndpoint"),
-      error: errors
-    }).annotateMerge(byAdmins("Remove a webhook endpoint", "Its deliveries are deleted too.", "webhooks remove")),
-    HttpApiEndpoint.post("rotate", "/webhook-endpoints/:endpoint_id/rotate", {
-      params,
-      payload: Schema.Struct({
-        grace_seconds: optional(
-          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
-            description: "How long webhooks are signed with both secrets. Default: one day."
-          })
-        )
-      })
-        .annotate({ identifier: "WebhookSecretRotation" })
-        .pipe(withExample({ grace_seconds: 3600 })),
-      success: NewWebhookEndpoint,
-      error: errors
-    }).annotateMerge(byAdmins("Rotate a webhook secret", "Returns the new secret.", "webhooks rotate"))
+    }),
+    byAdmins("Change a webhook endpoint", "What is left out stays.", "webhooks pause").patch(
+      "change",
+      "/webhook-endpoints/:endpoint_id",
+      {
+        params,
+        payload: WebhookEndpointChange,
+        success: WebhookEndpoint,
+        error: errors
+      }
+    ),
+    byAdmins("Remove a webhook endpoint", "Its deliveries are deleted too.", "webhooks remove").delete(
+      "remove",
+      "/webhook-endpoints/:endpoint_id",
+      {
+        params,
+        success: removed("whe", "RemovedWebhookEndpoint"),
+        error: errors
+      }
+    ),
+    byAdmins("Rotate a webhook secret", "Returns the new secret.", "webhooks rotate").post(
+      "rotate",
+      "/webhook-endpoints/:endpoint_id/rotate",
+      {
+        params,
+        payload: Schema.Struct({
+          grace_seconds: optional(
+            Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
+              description: "How long webhooks are signed with both secrets. Default: one day."
+            })
+          )
+        })
+          .annotate({ identifier: "WebhookSecretRotation" })
+          .pipe(withExample({ grace_seconds: 3600 })),
+        success: NewWebhookEndpoint,
+        error: errors
+      }
+    )
   )
   .add(
-    HttpApiEndpoint.get("deliveries", "/webhook-endpoints/:endpoint_id/deliveries", {
-      ...pages(WebhookDelivery),
-      params,
-      query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) }
-    }).annotateMerge(reads("List deliveries", "Newest first. Deliveries are kept for 30 days.", "webhooks deliveries")),
-    HttpApiEndpoint.post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
+    reads("List deliveries", "Newest first. Deliveries are kept for 30 days.", "webhooks deliveries").get(
+      "deliveries",
+      "/webhook-endpoints/:endpoint_id/deliveries",
+      {
+        ...pages(WebhookDelivery),
+        params,
+        query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) }
+      }
+    ),
+    byAdmins(
+      "Replay a delivery",
+      "Sends the event again at once, with the same id, and retries as for a new one.",
+      "webhooks replay"
+    ).post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
       params: { ...params, delivery_id: Schema.String },
       success: WebhookDelivery,
       error: errors
-    }).annotateMerge(
-      byAdmins(
-        "Replay a delivery",
-        "Sends the event again at once, with the same id, and retries as for a new one.",
-        "webhooks replay"
-      )
-    ),
-    HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
-      params,
-      payload: Schema.Struct({
-        from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
-        to: optional(time("Events before this time. Default: now.")),
-        status: optional(
-          Schema.Literals(["failed", "all"]).annotate({
-            description: "Default: failed, the events that were given up."
-          })
-        )
-      }).annotate({ identifier: "WebhookReplay" }),
-      success: WebhooksReplayed,
-      error: errors
-    }).annotateMerge(
-      byAdmins("Replay the events of a time", "At most 10,000 at once, oldest first.", "webhooks replay")
+    }),
+    byAdmins("Replay the events of a time", "At most 10,000 at once, oldest first.", "webhooks replay").post(
+      "replayAll",
+      "/webhook-endpoints/:endpoint_id/replay",
+      {
+        params,
+        payload: Schema.Struct({
+          from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
+          to: optional(time("Events before this time. Default: now.")),
+          status: optional(
+            Schema.Literals(["failed", "all"]).annotate({
+              description: "Default: failed, the events that were given up."
+            })
+          )
+        }).annotate({ identifier: "WebhookReplay" }),
+        success: WebhooksReplayed,
+        error: errors
+      }
     )
   )
   .middleware(Auth) {}

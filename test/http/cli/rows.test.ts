@@ -7,7 +7,6 @@ import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { HttpApiEndpoint } from "effect/http-api"
 import { operation as operationWith } from "../../../src/http/api/shapes/Common.ts"
 import { type Ask, Client, type Method } from "../../../src/http/cli/answers/Client.ts"
 import { requestOf } from "../../../src/http/cli/answers/operation.ts"
@@ -19,7 +18,11 @@ import { Usd } from "../../../src/schema/money/Money.ts"
 
 const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-const operation = HttpApiEndpoint.post("paint", "/things/:thing_id/paint", {
+const operation = operationWith(
+  { role: "viewer", keys: "people", command: "things paint" },
+  "Paint a thing",
+  "It dries."
+).post("paint", "/things/:thing_id/paint", {
   params: { thing_id: Schema.String },
   query: { dry: Schema.optionalKey(Schema.String) },
   payload: Schema.Struct({
@@ -32,9 +35,7 @@ const operation = HttpApiEndpoint.post("paint", "/things/:thing_id/paint", {
     hidden: optional(Schema.String)
   }),
   success: Schema.Struct({ id: Schema.String })
-}).annotateMerge(
-  operationWith({ role: "viewer", keys: "people", command: "things paint" }, "Paint a thing", "It dries.")
-)
+})
 
 const shown: Array<unknown> = []
 const paint = rowWith(

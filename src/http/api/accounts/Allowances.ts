@@ -1,6 +1,6 @@
 /** The contract of allowances: keys with an amount of the wallet's money. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, pages } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
@@ -28,14 +28,16 @@ const params = { allowance_id: Schema.String }
 
 export class AllowancesApi extends HttpApiGroup.make("allowances")
   .add(
-    HttpApiEndpoint.get("list", "/allowances", pages(Allowance)).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "allowances list" },
-        "List allowances",
-        "Newest first, with those that have ended."
-      )
-    ),
-    HttpApiEndpoint.post("create", "/allowances", {
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "allowances list" },
+      "List allowances",
+      "Newest first, with those that have ended."
+    ).get("list", "/allowances", pages(Allowance)),
+    operation(
+      { role: "member", keys: "mints", verified: true, own: true, command: "allowances create" },
+      "Create an allowance",
+      "The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
+    ).post("create", "/allowances", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
       payload: Schema.Struct({
         name: Name,
@@ -61,34 +63,24 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
         Wire.idempotency_key_reused,
         Wire.service_unavailable
       ]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "mints", verified: true, own: true, command: "allowances create" },
-        "Create an allowance",
-        "The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
-      )
-    ),
-    HttpApiEndpoint.get("get", "/allowances/:allowance_id", {
+    }),
+    operation(
+      { role: "viewer", keys: "reads", own: true, command: "allowances show" },
+      "Read an allowance",
+      "What is left of it, and what it may do."
+    ).get("get", "/allowances/:allowance_id", {
       params,
       success: Allowance,
       error: [Wire.not_found]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "reads", own: true, command: "allowances show" },
-        "Read an allowance",
-        "What is left of it, and what it may do."
-      )
-    ),
-    HttpApiEndpoint.delete("revoke", "/allowances/:allowance_id", {
+    }),
+    operation(
+      { role: "viewer", keys: "revokes", own: true, command: "allowances revoke" },
+      "Revoke an allowance",
+      "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
+    ).delete("revoke", "/allowances/:allowance_id", {
       params,
       success: Allowance,
       error: [Wire.not_found, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "revokes", own: true, command: "allowances revoke" },
-        "Revoke an allowance",
-        "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of approvals: rules that say which runs need a member's yes, the runs that wait for one, and the decisions. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
@@ -44,69 +44,67 @@ const decision = {
 
 export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
-    HttpApiEndpoint.get("rules", "/approval-rules", pages(ApprovalRule)).annotateMerge(
-      reads("List approval rules", "Newest first.", "approval-rules list")
+    reads("List approval rules", "Newest first.", "approval-rules list").get(
+      "rules",
+      "/approval-rules",
+      pages(ApprovalRule)
     ),
-    HttpApiEndpoint.post("addRule", "/approval-rules", {
+    byAdmins(
+      "Add an approval rule",
+      "A run that matches all conditions of an active rule holds its money and waits for a member's yes. Without conditions every run does. By default an admin decides within a day, and not about the own run. Runs that wait already keep the rule as it was.",
+      "approval-rules add"
+    ).post("addRule", "/approval-rules", {
       payload: RuleRequest,
       success: ApprovalRule,
       error: refusals
-    }).annotateMerge(
-      byAdmins(
-        "Add an approval rule",
-        "A run that matches all conditions of an active rule holds its money and waits for a member's yes. Without conditions every run does. By default an admin decides within a day, and not about the own run. Runs that wait already keep the rule as it was.",
-        "approval-rules add"
-      )
-    ),
-    HttpApiEndpoint.patch("changeRule", "/approval-rules/:approval_rule_id", {
+    }),
+    byAdmins(
+      "Change an approval rule",
+      "Fields that are left out stay. null removes a condition.",
+      "approval-rules update"
+    ).patch("changeRule", "/approval-rules/:approval_rule_id", {
       params: ruleParams,
       payload: RuleChange,
       success: ApprovalRule,
       error: refusals
-    }).annotateMerge(
-      byAdmins(
-        "Change an approval rule",
-        "Fields that are left out stay. null removes a condition.",
-        "approval-rules update"
-      )
+    }),
+    byAdmins("Remove an approval rule", "Runs that wait for an approval wait on.", "approval-rules remove").delete(
+      "removeRule",
+      "/approval-rules/:approval_rule_id",
+      {
+        params: ruleParams,
+        success: removed("apr", "RemovedApprovalRule"),
+        error: refusals
+      }
     ),
-    HttpApiEndpoint.delete("removeRule", "/approval-rules/:approval_rule_id", {
-      params: ruleParams,
-      success: removed("apr", "RemovedApprovalRule"),
-      error: refusals
-    }).annotateMerge(
-      byAdmins("Remove an approval rule", "Runs that wait for an approval wait on.", "approval-rules remove")
-    ),
-    HttpApiEndpoint.get("list", "/approvals", {
+    reads(
+      "List approvals",
+      "The runs that wait for a member's yes, and those that did. Newest first.",
+      "approvals list"
+    ).get("list", "/approvals", {
       ...pages(Approval),
       query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) }
-    }).annotateMerge(
-      reads(
-        "List approvals",
-        "The runs that wait for a member's yes, and those that did. Newest first.",
-        "approvals list"
-      )
-    ),
-    HttpApiEndpoint.get("get", "/approvals/:run_id", {
+    }),
+    reads("Read an approval", "What the run would do, and what members said.").get("get", "/approvals/:run_id", {
       params: runParams,
       success: Approval,
       error: [Wire.invalid_request]
-    }).annotateMerge(reads("Read an approval", "What the run would do, and what members said.")),
-    HttpApiEndpoint.post("approve", "/runs/:run_id/approve", decision).annotateMerge(
-      operation(
-        { role: "member", keys: "people", command: "approvals approve" },
-        "Approve a run",
-        "Starts a run that waits. The rule says which role may. A yes counts once, for the input, the offers and the hold that the run has: it never costs more than its hold, nor calls another provider."
-      )
-    ),
-    HttpApiEndpoint.post("deny", "/runs/:run_id/deny", decision).annotateMerge(
-      operation(
-        { role: "member", keys: "people", command: "approvals deny" },
-        "Deny a run",
-        "Ends a run that waits as cancelled with approval_denied, and releases its hold."
-      )
-    ),
-    HttpApiEndpoint.post("decide", "/approvals/decide", {
+    }),
+    operation(
+      { role: "member", keys: "people", command: "approvals approve" },
+      "Approve a run",
+      "Starts a run that waits. The rule says which role may. A yes counts once, for the input, the offers and the hold that the run has: it never costs more than its hold, nor calls another provider."
+    ).post("approve", "/runs/:run_id/approve", decision),
+    operation(
+      { role: "member", keys: "people", command: "approvals deny" },
+      "Deny a run",
+      "Ends a run that waits as cancelled with approval_denied, and releases its hold."
+    ).post("deny", "/runs/:run_id/deny", decision),
+    operation(
+      { role: "member", keys: "people" },
+      "Decide many runs",
+      `At most ${decidedMax} runs, such as those of a batch. Each is decided by itself, and the answer says for each whether the decision counts.`
+    ).post("decide", "/approvals/decide", {
       payload: Schema.Struct({
         decision: Schema.Literals(["approve", "deny"]),
         run_ids: Schema.NonEmptyArray(Schema.String.check(Schema.isMaxLength(60))).check(Schema.isMaxLength(decidedMax))
@@ -123,12 +121,6 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
         )
       }).annotate({ identifier: "ApprovalsDecided" }),
       error: refusals
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "people" },
-        "Decide many runs",
-        `At most ${decidedMax} runs, such as those of a batch. Each is decided by itself, and the answer says for each whether the decision counts.`
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of the audit log: who changed what in the organization, when and from where. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, listQuery, pages } from "../shapes/Common.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import * as nouns from "../../../schema/nouns/AuditEntry.ts"
@@ -23,7 +23,11 @@ const Word = Schema.NonEmptyString.check(
 
 export class AuditLogApi extends HttpApiGroup.make("auditLog")
   .add(
-    HttpApiEndpoint.get("list", "/audit-log", {
+    byAdmins(
+      "List changes",
+      "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted.",
+      "audit-log"
+    ).get("list", "/audit-log", {
       ...pages(AuditEntry),
       query: {
         ...listQuery,
@@ -32,12 +36,6 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
         from: Schema.optionalKey(Time),
         to: Schema.optionalKey(Time)
       }
-    }).annotateMerge(
-      byAdmins(
-        "List changes",
-        "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted.",
-        "audit-log"
-      )
-    )
+    })
   )
   .middleware(Auth) {}

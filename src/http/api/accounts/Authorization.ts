@@ -1,6 +1,6 @@
 /** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
@@ -58,17 +58,19 @@ const Decision = Schema.Struct({
 
 export class AuthorizationApi extends HttpApiGroup.make("oauth")
   .add(
-    HttpApiEndpoint.get("asked", "/oauth/authorization", {
+    own(
+      "Read an agent's request to connect",
+      "The console's consent page shows it. An invalid request is an error here and is never redirected."
+    ).get("asked", "/oauth/authorization", {
       query: parameters,
       success: AuthorizationRequest,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      own(
-        "Read an agent's request to connect",
-        "The console's consent page shows it. An invalid request is an error here and is never redirected."
-      )
-    ),
-    HttpApiEndpoint.post("decide", "/oauth/authorization", {
+    }),
+    operation(
+      { role: "member", keys: "people" },
+      "Decide about an agent's request to connect",
+      "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
+    ).post("decide", "/oauth/authorization", {
       payload: Decision,
       success: Schema.Struct({
         redirect_to: such(
@@ -77,12 +79,6 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
         )
       }).annotate({ identifier: "AuthorizationAnswer" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "people" },
-        "Decide about an agent's request to connect",
-        "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

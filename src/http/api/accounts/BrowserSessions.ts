@@ -3,7 +3,7 @@
  * body. Requests must come from a page of this service (access/SessionCookie.ts).
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { about, Auth, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
@@ -35,45 +35,35 @@ export const SwitchRequest = Schema.Struct({
 }).annotate({ identifier: "SwitchOrganizationRequest" })
 
 export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
-  HttpApiEndpoint.post("signIn", "/auth/browser/sign-in", signsIn(SignInRequest)).annotateMerge(
-    about("Sign in with a cookie", forPages)
-  ),
-  HttpApiEndpoint.post("startPasskey", "/auth/browser/passkey/start", {
+  about("Sign in with a cookie", forPages).post("signIn", "/auth/browser/sign-in", signsIn(SignInRequest)),
+  about(
+    "Start a sign-in with a passkey",
+    "Returns a challenge for one use within five minutes. It says nothing of any account."
+  ).post("startPasskey", "/auth/browser/passkey/start", {
     success: Schema.Struct({ challenge: Base64url, rp_id: Schema.String }).annotate({ identifier: "PasskeyChallenge" }),
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Start a sign-in with a passkey",
-      "Returns a challenge for one use within five minutes. It says nothing of any account."
-    )
-  ),
-  HttpApiEndpoint.post("passkey", "/auth/browser/passkey", signsIn(PasskeySignIn)).annotateMerge(
-    about(
-      "Sign in with a passkey",
-      "With what the authenticator has signed. It stands for the password and the code of a second factor. The session is in a cookie that scripts can't read."
-    )
-  ),
-  HttpApiEndpoint.post("signUp", "/auth/browser/sign-up", {
+  }),
+  about(
+    "Sign in with a passkey",
+    "With what the authenticator has signed. It stands for the password and the code of a second factor. The session is in a cookie that scripts can't read."
+  ).post("passkey", "/auth/browser/passkey", signsIn(PasskeySignIn)),
+  about("Sign up with a cookie", forPages).post("signUp", "/auth/browser/sign-up", {
     payload: SignUpRequest,
     success: Session,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(about("Sign up with a cookie", forPages)),
-  HttpApiEndpoint.post("accept", "/auth/browser/accept-invitation", signsIn(JoinRequest)).annotateMerge(
-    about(
-      "Accept an invitation with a cookie",
-      `${forPages} The operation for programs is POST /v1/invitations/accept.`
-    )
-  ),
-  HttpApiEndpoint.post("switch", "/auth/browser/switch", {
-    payload: SwitchRequest,
-    success: Session,
-    error: [Wire.invalid_request, Wire.forbidden]
-  })
-    .annotateMerge(
-      own(
-        "Switch to another organization",
-        "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
-      )
-    )
+  }),
+  about(
+    "Accept an invitation with a cookie",
+    `${forPages} The operation for programs is POST /v1/invitations/accept.`
+  ).post("accept", "/auth/browser/accept-invitation", signsIn(JoinRequest)),
+  own(
+    "Switch to another organization",
+    "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
+  )
+    .post("switch", "/auth/browser/switch", {
+      payload: SwitchRequest,
+      success: Session,
+      error: [Wire.invalid_request, Wire.forbidden]
+    })
     .middleware(Auth)
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
@@ -47,40 +47,44 @@ export const graceSecondsMax = 2_592_000
 
 export class KeysApi extends HttpApiGroup.make("keys")
   .add(
-    HttpApiEndpoint.get("list", "/api-keys", pages(ApiKey)).annotateMerge(
-      reads("List API keys", "Newest first, including revoked keys. The keys themselves are not shown.", "keys list")
+    reads("List API keys", "Newest first, including revoked keys. The keys themselves are not shown.", "keys list").get(
+      "list",
+      "/api-keys",
+      pages(ApiKey)
     ),
-    HttpApiEndpoint.get("get", "/api-keys/:key_id", {
-      params,
-      success: ApiKey,
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      reads("Read an API key", "Returns what the key may do, and what its runs have spent of its budget.")
+    reads("Read an API key", "Returns what the key may do, and what its runs have spent of its budget.").get(
+      "get",
+      "/api-keys/:key_id",
+      {
+        params,
+        success: ApiKey,
+        error: [Wire.invalid_request]
+      }
     ),
-    HttpApiEndpoint.post("create", "/api-keys", {
+    operation(
+      { role: "member", keys: "people", verified: true, command: "keys create" },
+      "Create an API key",
+      "An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
+    ).post("create", "/api-keys", {
       payload: ApiKeyRequest,
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "people", verified: true, command: "keys create" },
-        "Create an API key",
-        "An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
-      )
-    ),
-    HttpApiEndpoint.patch("change", "/api-keys/:key_id", {
+    }),
+    operation(
+      { role: "member", keys: "people", verified: true, command: "keys update" },
+      "Change an API key",
+      "A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
+    ).patch("change", "/api-keys/:key_id", {
       params,
       payload: ApiKeyChange,
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "people", verified: true, command: "keys update" },
-        "Change an API key",
-        "A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
-      )
-    ),
-    HttpApiEndpoint.post("rotate", "/api-keys/:key_id/rotate", {
+    }),
+    operation(
+      { role: "member", keys: "people", verified: true, command: "keys rotate" },
+      "Rotate an API key",
+      "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
+    ).post("rotate", "/api-keys/:key_id/rotate", {
       params,
       payload: Schema.Struct({
         grace_seconds: Schema.optionalKey(
@@ -93,23 +97,15 @@ export class KeysApi extends HttpApiGroup.make("keys")
         .pipe(withExample({ grace_seconds: 3600 })),
       success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "member", keys: "people", verified: true, command: "keys rotate" },
-        "Rotate an API key",
-        "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
-      )
-    ),
-    HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
+    }),
+    operation(
+      { role: "viewer", keys: "revokes", own: true, command: "keys revoke" },
+      "Revoke an API key",
+      "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
+    ).delete("revoke", "/api-keys/:key_id", {
       params,
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "revokes", own: true, command: "keys revoke" },
-        "Revoke an API key",
-        "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
-      )
-    )
+    })
   )
   .middleware(Auth) {}

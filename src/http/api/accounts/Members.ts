@@ -1,6 +1,6 @@
 /** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { about, Auth, byAdmins, operation, optional, pages } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
@@ -17,35 +17,37 @@ const member = { member_id: Schema.String }
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
-    HttpApiEndpoint.get("list", "/members", pages(Member)).annotateMerge(
-      operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "")
+    operation({ role: "viewer", keys: "people", command: "members list" }, "List members", "").get(
+      "list",
+      "/members",
+      pages(Member)
     ),
-    HttpApiEndpoint.patch("setRole", "/members/:member_id", {
+    operation(
+      { role: "owner", keys: "people", command: "members set-role" },
+      "Change a member's role",
+      "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
+    ).patch("setRole", "/members/:member_id", {
       params: member,
       payload: Schema.Struct({ role: nouns.Role })
         .annotate({ identifier: "MemberChange" })
         .pipe(withExample({ role: "member" })),
       success: Member,
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      operation(
-        { role: "owner", keys: "people", command: "members set-role" },
-        "Change a member's role",
-        "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
-      )
-    ),
-    HttpApiEndpoint.delete("removeFactors", "/members/:member_id/second-factors", {
+    }),
+    operation(
+      { role: "owner", keys: "people", command: "members remove-second-factors" },
+      "Remove a member's second factors",
+      "For another person who has lost phone and recovery codes. Removes the second factor and all passkeys, ends all sessions, and the person gets a mail. The password stays. For yourself, and for people who are in other organizations too, ask another owner or the operator of the service."
+    ).delete("removeFactors", "/members/:member_id/second-factors", {
       params: member,
       success: nouns.RemovedFactors,
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      operation(
-        { role: "owner", keys: "people", command: "members remove-second-factors" },
-        "Remove a member's second factors",
-        "For another person who has lost phone and recovery codes. Removes the second factor and all passkeys, ends all sessions, and the person gets a mail. The password stays. For yourself, and for people who are in other organizations too, ask another owner or the operator of the service."
-      )
-    ),
-    HttpApiEndpoint.delete("remove", "/members/:member_id", {
+    }),
+    operation(
+      { role: "viewer", keys: "people", command: "members remove" },
+      "Remove a member",
+      "An owner removes others, and everybody may leave. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
+    ).delete("remove", "/members/:member_id", {
       params: member,
       query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },
       success: Schema.Struct({
@@ -55,62 +57,50 @@ export class MembersApi extends HttpApiGroup.make("members")
         keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", command: "members remove" },
-        "Remove a member",
-        "An owner removes others, and everybody may leave. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
-      )
-    )
+    })
   )
   .middleware(Auth) {}
 
 export class InvitationsApi extends HttpApiGroup.make("invitations").add(
-  HttpApiEndpoint.get("list", "/invitations", pages(Invitation))
-    .annotateMerge(byAdmins("List invitations", "Newest first, without accepted and withdrawn ones.", "invite list"))
+  byAdmins("List invitations", "Newest first, without accepted and withdrawn ones.", "invite list")
+    .get("list", "/invitations", pages(Invitation))
     .middleware(Auth),
-  HttpApiEndpoint.post("create", "/invitations", {
-    payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
-    success: NewInvitation,
-    error: [Wire.invalid_request]
-  })
-    .annotateMerge(
-      operation(
-        { role: "admin", keys: "people", verified: true, command: "invite" },
-        "Invite a person",
-        "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
-      )
-    )
+  operation(
+    { role: "admin", keys: "people", verified: true, command: "invite" },
+    "Invite a person",
+    "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
+  )
+    .post("create", "/invitations", {
+      payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
+      success: NewInvitation,
+      error: [Wire.invalid_request]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.delete("withdraw", "/invitations/:invitation_id", {
-    params: { invitation_id: Schema.String },
-    success: removed("inv", "WithdrawnInvitation"),
-    error: [Wire.not_found]
-  })
-    .annotateMerge(byAdmins("Withdraw an invitation", "The link stops working at once.", "invite withdraw"))
+  byAdmins("Withdraw an invitation", "The link stops working at once.", "invite withdraw")
+    .delete("withdraw", "/invitations/:invitation_id", {
+      params: { invitation_id: Schema.String },
+      success: removed("inv", "WithdrawnInvitation"),
+      error: [Wire.not_found]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("preview", "/invitations/preview", {
+  about(
+    "Read an invitation",
+    "Says what the link is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
+  ).post("preview", "/invitations/preview", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
     success: Schema.Struct({ organization, email, role: nouns.Role }).annotate({
       identifier: "InvitationPreview"
     }),
     error: [Wire.invalid_request, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Read an invitation",
-      "Says what the link is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
-    )
-  ),
-  HttpApiEndpoint.post("accept", "/invitations/accept", {
+  }),
+  about(
+    "Accept an invitation",
+    "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
+  ).post("accept", "/invitations/accept", {
     payload: Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
       identifier: "InvitationAcceptance"
     }),
     success: Schema.toEncoded(NewSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Accept an invitation",
-      "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
-    )
-  )
+  })
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of passkeys: what a person does with the own ones. Signing in with one is in BrowserSessions.ts. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Name, Password } from "../shapes/AccountFields.ts"
@@ -12,11 +12,15 @@ const one = { passkey_id: Schema.String }
 
 export class PasskeysApi extends HttpApiGroup.make("passkeys")
   .add(
-    HttpApiEndpoint.get("list", "/auth/passkeys", {
+    own("List your passkeys", "Newest first, at most 20.").get("list", "/auth/passkeys", {
       success: Schema.Struct({ items: Schema.Array(Passkey), next_cursor: Schema.Null }),
       error: [Wire.forbidden]
-    }).annotateMerge(own("List your passkeys", "Newest first, at most 20.")),
-    HttpApiEndpoint.post("start", "/auth/passkeys/start", {
+    }),
+    operation(
+      { role: "viewer", keys: "people", verified: true },
+      "Start a passkey",
+      "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have. With a second factor it needs its code too."
+    ).post("start", "/auth/passkeys/start", {
       payload: Schema.Struct({ current_password: Password, code: optional(Code) }).annotate({
         identifier: "PasskeyStart"
       }),
@@ -27,34 +31,30 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
         credential_ids: Schema.Array(nouns.CredentialId)
       }).annotate({ identifier: "PasskeyRegistration" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", verified: true },
-        "Start a passkey",
-        "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have. With a second factor it needs its code too."
-      )
-    ),
-    HttpApiEndpoint.post("create", "/auth/passkeys", {
+    }),
+    operation(
+      { role: "viewer", keys: "people", verified: true },
+      "Add a passkey",
+      "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
+    ).post("create", "/auth/passkeys", {
       payload: Schema.Struct({ name: Name, ...nouns.NewCredential }).annotate({ identifier: "PasskeyRequest" }),
       success: Passkey,
       error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-    }).annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", verified: true },
-        "Add a passkey",
-        "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
-      )
-    ),
-    HttpApiEndpoint.patch("rename", "/auth/passkeys/:passkey_id", {
+    }),
+    own("Rename a passkey", "").patch("rename", "/auth/passkeys/:passkey_id", {
       params: one,
       payload: Schema.Struct({ name: Name }).annotate({ identifier: "PasskeyChange" }),
       success: Passkey,
       error: [Wire.invalid_request, Wire.forbidden, Wire.not_found]
-    }).annotateMerge(own("Rename a passkey", "")),
-    HttpApiEndpoint.delete("remove", "/auth/passkeys/:passkey_id", {
-      params: one,
-      success: removed("psk", "RemovedPasskey"),
-      error: [Wire.forbidden, Wire.not_found]
-    }).annotateMerge(own("Remove a passkey", "It signs in no more. Password and sessions stay."))
+    }),
+    own("Remove a passkey", "It signs in no more. Password and sessions stay.").delete(
+      "remove",
+      "/auth/passkeys/:passkey_id",
+      {
+        params: one,
+        success: removed("psk", "RemovedPasskey"),
+        error: [Wire.forbidden, Wire.not_found]
+      }
+    )
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of an organization's own accounts at providers. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, optional, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
@@ -27,19 +27,21 @@ const errors = [Wire.invalid_request, Wire.provider_not_found, Wire.forbidden]
 
 export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
   .add(
-    HttpApiEndpoint.get("list", "/provider-accounts", { success: ProviderAccountPage }).annotateMerge(
-      reads(
-        "List your accounts at providers",
-        "In the order of the providers' names, at most one for each provider.",
-        "provider-accounts list"
-      )
-    ),
-    HttpApiEndpoint.get("get", "/provider-accounts/:provider", {
+    reads(
+      "List your accounts at providers",
+      "In the order of the providers' names, at most one for each provider.",
+      "provider-accounts list"
+    ).get("list", "/provider-accounts", { success: ProviderAccountPage }),
+    reads("Get your account at a provider", "Without its key.").get("get", "/provider-accounts/:provider", {
       params,
       success: ProviderAccount,
       error: [Wire.invalid_request, Wire.provider_not_found]
-    }).annotateMerge(reads("Get your account at a provider", "Without its key.")),
-    HttpApiEndpoint.put("set", "/provider-accounts/:provider", {
+    }),
+    byAdmins(
+      "Set your account at a provider",
+      "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee.",
+      "provider-accounts set"
+    ).put("set", "/provider-accounts/:provider", {
       params,
       payload: Schema.Struct({
         api_key: ApiKey,
@@ -59,25 +61,17 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
         .pipe(withExample({ api_key: "YOUR_HUNTER_KEY", fallback: true })),
       success: ProviderAccount,
       error: [...errors, Wire.provider_not_available]
-    }).annotateMerge(
-      byAdmins(
-        "Set your account at a provider",
-        "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee.",
-        "provider-accounts set"
-      )
-    ),
-    HttpApiEndpoint.delete("remove", "/provider-accounts/:provider", {
+    }),
+    byAdmins(
+      "Remove your account at a provider",
+      "The key is deleted, and no call uses it any more.",
+      "provider-accounts remove"
+    ).delete("remove", "/provider-accounts/:provider", {
       params,
       success: Schema.Struct({ provider, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedProviderAccount"
       }),
       error: errors
-    }).annotateMerge(
-      byAdmins(
-        "Remove your account at a provider",
-        "The key is deleted, and no call uses it any more.",
-        "provider-accounts remove"
-      )
-    )
+    })
   )
   .middleware(Auth) {}

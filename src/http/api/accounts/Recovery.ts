@@ -1,6 +1,6 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, Auth, operation, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
@@ -14,97 +14,89 @@ const PasswordSet = Schema.Struct({ password_changed: Schema.Literal(true) }).an
 })
 
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
-  HttpApiEndpoint.post("verifyEmail", "/auth/verify-email", {
+  about(
+    "Verify an e-mail address",
+    "The token is in the link that was mailed to the address. It works once, within three days."
+  ).post("verifyEmail", "/auth/verify-email", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "VerifyEmailRequest" }),
     success: Schema.Struct({ verified: Schema.Literal(true), email }).annotate({
       identifier: "VerifiedEmail"
     }),
     error: [Wire.invalid_request, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Verify an e-mail address",
-      "The token is in the link that was mailed to the address. It works once, within three days."
-    )
-  ),
-  HttpApiEndpoint.post("resendVerification", "/auth/verify-email/resend", {
-    success: Verification,
-    error: [Wire.forbidden, Wire.rate_limited]
-  })
-    .annotateMerge(own("Send the verification link again", "An address gets only a few mails per hour."))
+  }),
+  own("Send the verification link again", "An address gets only a few mails per hour.")
+    .post("resendVerification", "/auth/verify-email/resend", {
+      success: Verification,
+      error: [Wire.forbidden, Wire.rate_limited]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("changePassword", "/auth/password", {
-    payload: Schema.Struct({ current_password: Password, new_password: NewPassword }).annotate({
-      identifier: "PasswordChangeRequest"
-    }),
-    success: PasswordSet,
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  })
-    .annotateMerge(own("Change the password", "Ends all your other sessions. API keys stay valid."))
+  own("Change the password", "Ends all your other sessions. API keys stay valid.")
+    .post("changePassword", "/auth/password", {
+      payload: Schema.Struct({ current_password: Password, new_password: NewPassword }).annotate({
+        identifier: "PasswordChangeRequest"
+      }),
+      success: PasswordSet,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.get("secondFactor", "/auth/second-factor", {
-    success: Schema.Struct({
-      enabled: Schema.Boolean,
-      recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
-    }).annotate({ identifier: "SecondFactor" }),
-    error: [Wire.forbidden]
-  })
-    .annotateMerge(own("Read the second factor", "Whether your sign-ins with the password need a code too."))
+  own("Read the second factor", "Whether your sign-ins with the password need a code too.")
+    .get("secondFactor", "/auth/second-factor", {
+      success: Schema.Struct({
+        enabled: Schema.Boolean,
+        recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
+      }).annotate({ identifier: "SecondFactor" }),
+      error: [Wire.forbidden]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("startSecondFactor", "/auth/second-factor", {
-    payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "SecondFactorRequest" }),
-    success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" }),
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  })
-    .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", verified: true },
-        "Start a second factor",
-        "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
-      )
-    )
+  operation(
+    { role: "viewer", keys: "people", verified: true },
+    "Start a second factor",
+    "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
+  )
+    .post("startSecondFactor", "/auth/second-factor", {
+      payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "SecondFactorRequest" }),
+      success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" }),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("confirmSecondFactor", "/auth/second-factor/confirm", {
-    payload: Schema.Struct({ code: Code }).annotate({ identifier: "SecondFactorConfirmation" }),
-    success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" }),
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  })
-    .annotateMerge(
-      operation(
-        { role: "viewer", keys: "people", verified: true },
-        "Turn the second factor on",
-        "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
-      )
-    )
+  operation(
+    { role: "viewer", keys: "people", verified: true },
+    "Turn the second factor on",
+    "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
+  )
+    .post("confirmSecondFactor", "/auth/second-factor/confirm", {
+      payload: Schema.Struct({ code: Code }).annotate({ identifier: "SecondFactorConfirmation" }),
+      success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" }),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("removeSecondFactor", "/auth/second-factor/remove", {
-    payload: Schema.Struct({ current_password: Password, code: Code }).annotate({ identifier: "SecondFactorRemoval" }),
-    success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" }),
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  })
-    .annotateMerge(own("Remove the second factor", "With the password, and a code or a recovery code."))
+  own("Remove the second factor", "With the password, and a code or a recovery code.")
+    .post("removeSecondFactor", "/auth/second-factor/remove", {
+      payload: Schema.Struct({ current_password: Password, code: Code }).annotate({
+        identifier: "SecondFactorRemoval"
+      }),
+      success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" }),
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.post("requestPasswordReset", "/auth/password-reset", {
+  about(
+    "Request a password reset",
+    "Mails a link to the address if it has an account. The response is the same if it has none."
+  ).post("requestPasswordReset", "/auth/password-reset", {
     payload: Schema.Struct({ email: Email }).annotate({ identifier: "PasswordResetRequest" }),
     success: Schema.Struct({ status: Schema.Literal("accepted"), note: Schema.String })
       .annotate({ identifier: "PasswordResetAccepted" })
       .pipe(HttpApiSchema.status(202)),
     error: [Wire.invalid_request, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Request a password reset",
-      "Mails a link to the address if it has an account. The response is the same if it has none."
-    )
-  ),
-  HttpApiEndpoint.post("resetPassword", "/auth/password-reset/confirm", {
+  }),
+  about(
+    "Set a new password with a link",
+    "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions and removes your passkeys. A second factor stays."
+  ).post("resetPassword", "/auth/password-reset/confirm", {
     payload: Schema.Struct({ token: LinkToken, new_password: NewPassword }).annotate({
       identifier: "PasswordResetConfirmation"
     }),
     success: PasswordSet,
     error: [Wire.invalid_request, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Set a new password with a link",
-      "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions and removes your passkeys. A second factor stays."
-    )
-  )
+  })
 ) {}

@@ -1,6 +1,6 @@
 /** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
@@ -12,10 +12,12 @@ const params = { sender_id: Schema.String }
 
 export class SendersApi extends HttpApiGroup.make("senders")
   .add(
-    HttpApiEndpoint.get("list", "/senders", pages(Sender)).annotateMerge(
-      reads("List senders", "Newest first.", "senders list")
-    ),
-    HttpApiEndpoint.post("add", "/senders", {
+    reads("List senders", "Newest first.", "senders list").get("list", "/senders", pages(Sender)),
+    byAdmins(
+      "Add a sender",
+      "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender.",
+      "senders add"
+    ).post("add", "/senders", {
       payload: Schema.Struct({
         domain: Schema.NonEmptyString.check(Schema.isMaxLength(253)).annotate({ description: "Such as example.com" })
       })
@@ -23,34 +25,24 @@ export class SendersApi extends HttpApiGroup.make("senders")
         .pipe(withExample({ domain: "acme.example" })),
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      byAdmins(
-        "Add a sender",
-        "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender.",
-        "senders add"
-      )
-    ),
-    HttpApiEndpoint.post("verify", "/senders/:sender_id/verify", {
+    }),
+    byAdmins(
+      "Verify a sender",
+      "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found.",
+      "senders verify"
+    ).post("verify", "/senders/:sender_id/verify", {
       params,
       success: Sender,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
-    }).annotateMerge(
-      byAdmins(
-        "Verify a sender",
-        "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found.",
-        "senders verify"
-      )
-    ),
-    HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
+    }),
+    byAdmins(
+      "Remove a sender",
+      "From then on its addresses are refused. Adding the domain again creates a new record.",
+      "senders remove"
+    ).delete("remove", "/senders/:sender_id", {
       params,
       success: removed("snd", "RemovedSender"),
       error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      byAdmins(
-        "Remove a sender",
-        "From then on its addresses are refused. Adding the domain again creates a new record.",
-        "senders remove"
-      )
-    )
+    })
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { about, Auth, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
@@ -11,72 +11,60 @@ const OwnSession = Schema.toEncoded(nouns.OwnSession)
 const OpenSession = Schema.toEncoded(nouns.OpenSession)
 
 export class SessionsApi extends HttpApiGroup.make("auth").add(
-  HttpApiEndpoint.post("signUp", "/auth/sign-up", {
+  about(
+    "Sign up",
+    "Creates an organization with its first user. If sign-up is by invitation, invitation is the token of the invitation link. If the service verifies e-mail addresses, the response is the same for an address that has an account, and its owner gets a mail. referral_code ignores upper and lower case, and is for people who have no account yet. GET /v1/referrals shows its bonus."
+  ).post("signUp", "/auth/sign-up", {
     payload: SignUpRequest,
     success: NewSession,
     error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Sign up",
-      "Creates an organization with its first user. If sign-up is by invitation, invitation is the token of the invitation link. If the service verifies e-mail addresses, the response is the same for an address that has an account, and its owner gets a mail. referral_code ignores upper and lower case, and is for people who have no account yet. GET /v1/referrals shows its bonus."
-    )
-  ),
-  HttpApiEndpoint.post("signIn", "/auth/sign-in", {
+  }),
+  about(
+    "Sign in",
+    "Returns a session token for one organization. organization_id chooses it for a user who is in several; the default is the one that the user signed up with. Attempts are rate-limited per account and address.",
+    "login"
+  ).post("signIn", "/auth/sign-in", {
     payload: SignInRequest,
     success: NewSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
-  }).annotateMerge(
-    about(
-      "Sign in",
-      "Returns a session token for one organization. organization_id chooses it for a user who is in several; the default is the one that the user signed up with. Attempts are rate-limited per account and address.",
-      "login"
-    )
-  ),
-  HttpApiEndpoint.post("signOut", "/auth/sign-out", {
-    success: Schema.Struct({ signed_out: Schema.Boolean }),
-    error: [Wire.forbidden]
-  })
-    .annotateMerge(own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout"))
+  }),
+  own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout")
+    .post("signOut", "/auth/sign-out", {
+      success: Schema.Struct({ signed_out: Schema.Boolean }),
+      error: [Wire.forbidden]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.delete("endSessions", "/auth/sessions", {
-    success: Schema.Struct({ sessions_ended: Schema.Int }),
-    error: [Wire.forbidden]
-  })
-    .annotateMerge(
-      own(
-        "End all your sessions",
-        "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
-      )
-    )
+  own(
+    "End all your sessions",
+    "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
+  )
+    .delete("endSessions", "/auth/sessions", {
+      success: Schema.Struct({ sessions_ended: Schema.Int }),
+      error: [Wire.forbidden]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.get("sessions", "/auth/sessions", {
-    success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null }),
-    error: [Wire.forbidden]
-  })
-    .annotateMerge(
-      own(
-        "List your sessions",
-        "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
-      )
-    )
+  own(
+    "List your sessions",
+    "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
+  )
+    .get("sessions", "/auth/sessions", {
+      success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null }),
+      error: [Wire.forbidden]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.delete("endSession", "/auth/sessions/:session_id", {
-    params: { session_id: Schema.String },
-    success: Schema.Struct({ id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }).annotate({
-      identifier: "EndedSession"
-    }),
-    error: [Wire.forbidden, Wire.not_found]
-  })
-    .annotateMerge(
-      own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
-    )
+  own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
+    .delete("endSession", "/auth/sessions/:session_id", {
+      params: { session_id: Schema.String },
+      success: Schema.Struct({ id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }).annotate({
+        identifier: "EndedSession"
+      }),
+      error: [Wire.forbidden, Wire.not_found]
+    })
     .middleware(Auth),
-  HttpApiEndpoint.get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
-    .annotateMerge(
-      own(
-        "Read the session",
-        "The organization, the user and the role of this session, when it expires, and the user's other organizations."
-      )
-    )
+  own(
+    "Read the session",
+    "The organization, the user and the role of this session, when it expires, and the user's other organizations."
+  )
+    .get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
     .middleware(Auth)
 ) {}

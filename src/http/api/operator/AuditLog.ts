@@ -1,6 +1,6 @@
 /** The contract of the audit log of all organizations and of the service itself. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { orgFilter, Word } from "./Fields.ts"
 import { OperatorAuditEntry } from "../../../schema/nouns/AuditEntry.ts"
@@ -10,7 +10,11 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
   .add(
-    HttpApiEndpoint.get("list", "/operator/audit-log", {
+    forOperators(
+      "List changes everywhere",
+      "Newest first: who changed what, in every organization and in the service itself.",
+      "admin audit-log"
+    ).get("list", "/operator/audit-log", {
       query: {
         ...listQuery,
         ...orgFilter,
@@ -19,12 +23,6 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
       },
       success: pageOf(Schema.toEncoded(OperatorAuditEntry)),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List changes everywhere",
-        "Newest first: who changed what, in every organization and in the service itself.",
-        "admin audit-log"
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of the catalog of raw endpoints: an import is compared first, and applied as it was shown. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
 import { withoutNul } from "../shapes/AccountFields.ts"
@@ -53,25 +53,21 @@ export const ResetImport = Schema.Struct({ provider, reset: Schema.Boolean })
 
 export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
   .add(
-    HttpApiEndpoint.post("import", "/operator/catalog/imports", {
+    forOperators(
+      "Compare or import a provider's endpoints",
+      "Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import."
+    ).post("import", "/operator/catalog/imports", {
       payload: ImportRequest,
       success: CatalogImport,
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      forOperators(
-        "Compare or import a provider's endpoints",
-        "Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import."
-      )
-    ),
-    HttpApiEndpoint.delete("reset", "/operator/catalog/imports/:provider", {
+    }),
+    forOperators(
+      "Delete a provider's import",
+      "The shipped catalog is used again. reset is false if there was no import."
+    ).delete("reset", "/operator/catalog/imports/:provider", {
       params: { provider: Schema.String },
       success: ResetImport,
       error: [Wire.service_unavailable]
-    }).annotateMerge(
-      forOperators(
-        "Delete a provider's import",
-        "The shipped catalog is used again. reset is false if there was no import."
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

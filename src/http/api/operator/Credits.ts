@@ -1,6 +1,6 @@
 /** The contract of what the operator's accounts at providers have left. Only operators may call it: customers see no balance. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { isDay } from "../../../schema/money/SpendDay.ts"
@@ -51,50 +51,42 @@ const Bill = Schema.Struct({
 
 export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
   .add(
-    HttpApiEndpoint.get("list", "/operator/credits", { success: list }).annotateMerge(
-      forOperators(
-        "List provider credits",
-        "What each account at a provider has left, how long it lasts and when it expires. An empty account's offers are left out of routing.",
-        "admin credits list"
-      )
-    ),
-    HttpApiEndpoint.put("set", "/operator/credits/:provider", {
+    forOperators(
+      "List provider credits",
+      "What each account at a provider has left, how long it lasts and when it expires. An empty account's offers are left out of routing.",
+      "admin credits list"
+    ).get("list", "/operator/credits", { success: list }),
+    forOperators(
+      "Set provider credits",
+      "Sets a balance by hand, where the provider has no call that reads it, or below which amount the account is low.",
+      "admin credits set"
+    ).put("set", "/operator/credits/:provider", {
       params: { provider: Provider },
       payload: SetCredits,
       success: Schema.toEncoded(ProviderCredits),
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Set provider credits",
-        "Sets a balance by hand, where the provider has no call that reads it, or below which amount the account is low.",
-        "admin credits set"
-      )
-    ),
-    HttpApiEndpoint.post("refresh", "/operator/credits/refresh", {
+    }),
+    forOperators(
+      "Read provider credits now",
+      "Makes the reading of one account due now, or of all. A worker reads it within seconds; the answer is the state before.",
+      "admin credits refresh"
+    ).post("refresh", "/operator/credits/refresh", {
       payload: Schema.Struct({ provider: optional(Provider) }).annotate({
         identifier: "RefreshProviderCreditsRequest"
       }),
       success: list,
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Read provider credits now",
-        "Makes the reading of one account due now, or of all. A worker reads it within seconds; the answer is the state before.",
-        "admin credits refresh"
-      )
-    )
+    })
   )
   .add(
-    HttpApiEndpoint.post("matchBill", "/operator/bills/match", {
+    forOperators(
+      "Compare a provider's bill",
+      "Compares the lines of a bill with what runs of these days have cost: by run where a line's reference is a run's id, otherwise by day. Nothing is stored.",
+      "admin bills match"
+    ).post("matchBill", "/operator/bills/match", {
       payload: Bill,
       success: Schema.toEncoded(BillMatch),
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Compare a provider's bill",
-        "Compares the lines of a bill with what runs of these days have cost: by run where a line's reference is a run's id, otherwise by day. Nothing is stored.",
-        "admin bills match"
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of disputes of the outcome warranty, as the operator of the service sees and decides them. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import * as noun from "../../../schema/nouns/Dispute.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
@@ -23,7 +23,11 @@ const decision = {
 
 export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
   .add(
-    HttpApiEndpoint.get("list", "/operator/disputes", {
+    forOperators(
+      "List disputes of the outcome warranty",
+      "Oldest first. Those that wait for a decision; with decided=true, all.",
+      "admin disputes"
+    ).get("list", "/operator/disputes", {
       query: {
         ...listQuery,
         ...orgFilter,
@@ -31,26 +35,16 @@ export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
       },
       success: pageOf(OperatorDispute),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List disputes of the outcome warranty",
-        "Oldest first. Those that wait for a decision; with decided=true, all.",
-        "admin disputes"
-      )
-    ),
-    HttpApiEndpoint.post("accept", "/operator/disputes/:run_id/accept", decision).annotateMerge(
-      forOperators(
-        "Refund a disputed run",
-        "The whole charge, once, within the operator's share of revenue. A worker books it.",
-        "admin disputes accept"
-      )
-    ),
-    HttpApiEndpoint.post("refuse", "/operator/disputes/:run_id/refuse", decision).annotateMerge(
-      forOperators(
-        "Refuse a dispute",
-        "No provider is asked about it any more. It can still be accepted.",
-        "admin disputes refuse"
-      )
-    )
+    }),
+    forOperators(
+      "Refund a disputed run",
+      "The whole charge, once, within the operator's share of revenue. A worker books it.",
+      "admin disputes accept"
+    ).post("accept", "/operator/disputes/:run_id/accept", decision),
+    forOperators(
+      "Refuse a dispute",
+      "No provider is asked about it any more. It can still be accepted.",
+      "admin disputes refuse"
+    ).post("refuse", "/operator/disputes/:run_id/refuse", decision)
   )
   .middleware(OperatorAuth) {}

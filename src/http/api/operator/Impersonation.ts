@@ -1,6 +1,6 @@
 /** The contract of a look into an organization's runs: read-only, after a reason that the organization can read. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
 import { listQuery } from "../shapes/Common.ts"
@@ -14,33 +14,34 @@ const organization = { org_id: Schema.String }
 
 export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImpersonation")
   .add(
-    HttpApiEndpoint.post("begin", "/operator/organizations/:org_id/impersonation", {
+    forOperators(
+      "Look into an organization's runs",
+      "Opens its runs to this session for half an hour, read-only."
+    ).post("begin", "/operator/organizations/:org_id/impersonation", {
       params: organization,
       payload: Schema.Struct({
         reason: Note.annotate({ description: "The organization's admins read it in their audit log." })
       }).annotate({ identifier: "ImpersonationRequest" }),
       success: Schema.toEncoded(Impersonation),
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      forOperators("Look into an organization's runs", "Opens its runs to this session for half an hour, read-only.")
+    }),
+    forOperators("List an organization's runs", "Newest first, without results. It needs an impersonation.").get(
+      "runs",
+      "/operator/organizations/:org_id/runs",
+      {
+        params: organization,
+        query: { ...listQuery, status: Schema.optionalKey(RunStatus) },
+        success: pageOf(ListedRun),
+        error: [Wire.invalid_request, Wire.forbidden]
+      }
     ),
-    HttpApiEndpoint.get("runs", "/operator/organizations/:org_id/runs", {
-      params: organization,
-      query: { ...listQuery, status: Schema.optionalKey(RunStatus) },
-      success: pageOf(ListedRun),
-      error: [Wire.invalid_request, Wire.forbidden]
-    }).annotateMerge(
-      forOperators("List an organization's runs", "Newest first, without results. It needs an impersonation.")
-    ),
-    HttpApiEndpoint.get("run", "/operator/organizations/:org_id/runs/:run_id", {
+    forOperators(
+      "Read a run of an organization",
+      "As its members read it, with the result. It needs an impersonation."
+    ).get("run", "/operator/organizations/:org_id/runs/:run_id", {
       params: { ...organization, run_id: Schema.String },
       success: Run,
       error: [Wire.forbidden, Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Read a run of an organization",
-        "As its members read it, with the result. It needs an impersonation."
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of invitations to sign up, which the operator gives. Members invite to their own organization elsewhere. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { NewSignUpInvitation, SignUpInvitation } from "../../../schema/nouns/operator/Session.ts"
 import { Email } from "../shapes/AccountFields.ts"
@@ -8,15 +8,21 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitations")
   .add(
-    HttpApiEndpoint.get("list", "/operator/invitations", {
-      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(SignUpInvitation)) })
-    }).annotateMerge(forOperators("List invitations to sign up", "The newest hundred, without their links.")),
-    HttpApiEndpoint.post("create", "/operator/invitations", {
-      payload: Schema.Struct({ email: Email }).annotate({ identifier: "SignUpInvitationRequest" }),
-      success: Schema.toEncoded(NewSignUpInvitation),
-      error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators("Invite somebody to sign up", "Makes a link for one address and sends nothing.", "admin invite")
+    forOperators("List invitations to sign up", "The newest hundred, without their links.").get(
+      "list",
+      "/operator/invitations",
+      {
+        success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(SignUpInvitation)) })
+      }
+    ),
+    forOperators("Invite somebody to sign up", "Makes a link for one address and sends nothing.", "admin invite").post(
+      "create",
+      "/operator/invitations",
+      {
+        payload: Schema.Struct({ email: Email }).annotate({ identifier: "SignUpInvitationRequest" }),
+        success: Schema.toEncoded(NewSignUpInvitation),
+        error: [Wire.invalid_request]
+      }
     )
   )
   .middleware(OperatorAuth) {}

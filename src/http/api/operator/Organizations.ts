@@ -1,6 +1,6 @@
 /** The contract of what an operator sees and changes of organizations: wallet, limits, people, keys, credits and refunds. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { RemovedFactors } from "../../../schema/nouns/Member.ts"
@@ -44,52 +44,47 @@ const one = { org_id: Schema.String }
 
 export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganizations")
   .add(
-    HttpApiEndpoint.get("list", "/operator/organizations", {
+    forOperators(
+      "List organizations",
+      "Newest first, with their wallets and what they did today: charges on the day of their time zone, runs on that of UTC.",
+      "admin orgs"
+    ).get("list", "/operator/organizations", {
       query: { ...listQuery, search: Schema.optionalKey(Word) },
       success: pageOf(Schema.toEncoded(OperatorOrganization)),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List organizations",
-        "Newest first, with their wallets and what they did today: charges on the day of their time zone, runs on that of UTC.",
-        "admin orgs"
-      )
-    ),
-    HttpApiEndpoint.get("get", "/operator/organizations/:org_id", {
+    }),
+    forOperators(
+      "Read an organization",
+      "Wallet, limits, people, keys, payments, ledger and open runs, of one moment.",
+      "admin show"
+    ).get("get", "/operator/organizations/:org_id", {
       params: one,
       success: Schema.toEncoded(OperatorOrganizationDetail),
       error: [Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Read an organization",
-        "Wallet, limits, people, keys, payments, ledger and open runs, of one moment.",
-        "admin show"
-      )
-    ),
-    HttpApiEndpoint.get("audit", "/operator/organizations/:org_id/audit", {
+    }),
+    forOperators(
+      "Audit an organization's wallet",
+      "What its members get from GET /v1/wallet/audit, and why commands were dead-lettered.",
+      "admin show"
+    ).get("audit", "/operator/organizations/:org_id/audit", {
       params: one,
       success: Schema.toEncoded(WalletAudit),
       error: [Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Audit an organization's wallet",
-        "What its members get from GET /v1/wallet/audit, and why commands were dead-lettered.",
-        "admin show"
-      )
-    ),
-    HttpApiEndpoint.post("credit", "/operator/organizations/:org_id/credits", {
+    }),
+    forOperators(
+      "Credit or refund an organization",
+      "Adds money to the wallet. A repeated request with the same reference books nothing again.",
+      "admin credit"
+    ).post("credit", "/operator/organizations/:org_id/credits", {
       params: one,
       payload: CreditRequest,
       success: Schema.toEncoded(OperatorCredit),
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
-    }).annotateMerge(
-      forOperators(
-        "Credit or refund an organization",
-        "Adds money to the wallet. A repeated request with the same reference books nothing again.",
-        "admin credit"
-      )
-    ),
-    HttpApiEndpoint.post("setGuard", "/operator/organizations/:org_id/spend-guard", {
+    }),
+    forOperators(
+      "Set an organization's spend guard",
+      "A field that is left out does not change; null removes the limit."
+    ).post("setGuard", "/operator/organizations/:org_id/spend-guard", {
       params: one,
       payload: Schema.Struct({
         per_run_limit: optional(Usd),
@@ -97,38 +92,33 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       }).annotate({ identifier: "OperatorSpendGuardRequest" }),
       success: Schema.toEncoded(OperatorSpendGuard),
       error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
-    }).annotateMerge(
-      forOperators(
-        "Set an organization's spend guard",
-        "A field that is left out does not change; null removes the limit."
-      )
-    ),
-    HttpApiEndpoint.post("resume", "/operator/organizations/:org_id/resume", {
+    }),
+    forOperators(
+      "Resume an organization's suspended wallet",
+      "Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended.",
+      "admin resume"
+    ).post("resume", "/operator/organizations/:org_id/resume", {
       params: one,
       success: ResumedWallet,
       error: [Wire.not_found, Wire.wallet_suspended]
-    }).annotateMerge(
-      forOperators(
-        "Resume an organization's suspended wallet",
-        "Checks its books. If they add up, the wallet takes new runs at once. Otherwise the answer names violations, and the wallet stays suspended.",
-        "admin resume"
-      )
-    ),
-    HttpApiEndpoint.delete("removeFactors", "/operator/users/:user_id/second-factors", {
+    }),
+    forOperators(
+      "Remove any person's second factors",
+      "The second factor and all passkeys, of somebody who has lost them. Ends all sessions, and the person gets a mail. The password stays.",
+      "admin second-factors remove"
+    ).delete("removeFactors", "/operator/users/:user_id/second-factors", {
       params: { user_id: Schema.String },
       success: RemovedFactors,
       error: [Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Remove any person's second factors",
-        "The second factor and all passkeys, of somebody who has lost them. Ends all sessions, and the person gets a mail. The password stays.",
-        "admin second-factors remove"
-      )
-    ),
-    HttpApiEndpoint.delete("revokeKey", "/operator/api-keys/:key_id", {
-      params: { key_id: Schema.String },
-      success: Schema.toEncoded(OperatorKey),
-      error: [Wire.not_found]
-    }).annotateMerge(forOperators("Revoke any API key", "At once and for good.", "admin keys revoke"))
+    }),
+    forOperators("Revoke any API key", "At once and for good.", "admin keys revoke").delete(
+      "revokeKey",
+      "/operator/api-keys/:key_id",
+      {
+        params: { key_id: Schema.String },
+        success: Schema.toEncoded(OperatorKey),
+        error: [Wire.not_found]
+      }
+    )
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of calls whose outcome nobody knows, and of what an operator finds out about them. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { findings } from "../../../schema/catalog/Doubt.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
@@ -11,7 +11,11 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
   .add(
-    HttpApiEndpoint.get("list", "/operator/unknown-outcomes", {
+    forOperators(
+      "List calls with an unknown outcome",
+      "Newest first. The service looks up those with next_look by itself.",
+      "admin unknown"
+    ).get("list", "/operator/unknown-outcomes", {
       query: {
         ...listQuery,
         ...orgFilter,
@@ -19,14 +23,12 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       },
       success: pageOf(Schema.toEncoded(UnknownOutcome)),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List calls with an unknown outcome",
-        "Newest first. The service looks up those with next_look by itself.",
-        "admin unknown"
-      )
-    ),
-    HttpApiEndpoint.post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
+    }),
+    forOperators(
+      "Record the outcome of a call",
+      "The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once.",
+      "admin unknown resolve"
+    ).post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
       params: { run_id: Schema.String },
       payload: Schema.Struct({
         finding: Schema.Literals(findings),
@@ -34,12 +36,6 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       }).annotate({ identifier: "ResolveOutcomeRequest" }),
       success: Schema.toEncoded(UnknownOutcome),
       error: [Wire.invalid_request, Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Record the outcome of a call",
-        "The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once.",
-        "admin unknown resolve"
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

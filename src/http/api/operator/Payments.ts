@@ -1,6 +1,6 @@
 /** The contract of payments of all organizations, and of the processor's events that did not fit. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { OperatorPayment, PaymentMismatch, paymentStates } from "../../../schema/nouns/operator/Payment.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
@@ -10,7 +10,7 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
   .add(
-    HttpApiEndpoint.get("list", "/operator/payments", {
+    forOperators("List payments", "Of all organizations, newest first.").get("list", "/operator/payments", {
       query: {
         ...listQuery,
         state: Schema.optionalKey(Schema.Literals(paymentStates)),
@@ -18,14 +18,12 @@ export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
       },
       success: pageOf(Schema.toEncoded(OperatorPayment)),
       error: [Wire.invalid_request]
-    }).annotateMerge(forOperators("List payments", "Of all organizations, newest first.")),
-    HttpApiEndpoint.get("mismatches", "/operator/payments/mismatches", {
+    }),
+    forOperators(
+      "List payment events that did not fit",
+      "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
+    ).get("mismatches", "/operator/payments/mismatches", {
       success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(PaymentMismatch)) })
-    }).annotateMerge(
-      forOperators(
-        "List payment events that did not fit",
-        "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

@@ -1,6 +1,6 @@
 /** The contract of providers as the operator sees them: accounts, checks, health, what they earn and lose. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/operator/Provider.ts"
 import { periodQuery } from "../shapes/RunQuery.ts"
@@ -15,26 +15,26 @@ const Days = Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ min
 
 export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
   .add(
-    HttpApiEndpoint.get("list", "/operator/providers", {
+    forOperators(
+      "Read the providers",
+      "Which accounts are configured and checked, health of 30 days, offers that cost more than their rate, and offers that are left alone."
+    ).get("list", "/operator/providers", {
       success: Schema.toEncoded(nouns.OperatorProviders)
-    }).annotateMerge(
-      forOperators(
-        "Read the providers",
-        "Which accounts are configured and checked, health of 30 days, offers that cost more than their rate, and offers that are left alone."
-      )
-    ),
-    HttpApiEndpoint.get("margins", "/operator/margins", {
+    }),
+    forOperators(
+      "Read margins",
+      "What runs of the last days charged and cost, by provider and by offer or endpoint; losses first. Where a provider reports no cost, the cost is the charge without the markup.",
+      "admin margins"
+    ).get("margins", "/operator/margins", {
       query: { days: Schema.optionalKey(Days) },
       success: Schema.toEncoded(nouns.Margins),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "Read margins",
-        "What runs of the last days charged and cost, by provider and by offer or endpoint; losses first. Where a provider reports no cost, the cost is the charge without the markup.",
-        "admin margins"
-      )
-    ),
-    HttpApiEndpoint.get("losses", "/operator/losses", {
+    }),
+    forOperators(
+      "List losses",
+      "Runs that cost more than they were charged, newest first, and the totals of all.",
+      "admin losses"
+    ).get("losses", "/operator/losses", {
       query: {
         ...listQuery,
         ...orgFilter,
@@ -42,12 +42,6 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       },
       success: Schema.toEncoded(nouns.Losses),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List losses",
-        "Runs that cost more than they were charged, newest first, and the totals of all.",
-        "admin losses"
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

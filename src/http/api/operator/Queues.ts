@@ -1,6 +1,6 @@
 /** The contract of queues and lanes: what waits, for how long, and commands that failed too often. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { DeadLetter, OperatorQueues, RetriedCommand } from "../../../schema/nouns/operator/Queues.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
@@ -9,31 +9,25 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorQueuesApi extends HttpApiGroup.make("operatorQueues")
   .add(
-    HttpApiEndpoint.get("get", "/operator/queues", { success: Schema.toEncoded(OperatorQueues) }).annotateMerge(
-      forOperators(
-        "Read queues and lanes",
-        "The backlog of each lane with the age of its oldest command, and open runs by state."
-      )
-    ),
-    HttpApiEndpoint.get("deadLetters", "/operator/dead-letters", {
+    forOperators(
+      "Read queues and lanes",
+      "The backlog of each lane with the age of its oldest command, and open runs by state."
+    ).get("get", "/operator/queues", { success: Schema.toEncoded(OperatorQueues) }),
+    forOperators(
+      "List dead-lettered commands",
+      "Newest first. Each failed alone too often, and no turn reads it until it is retried."
+    ).get("deadLetters", "/operator/dead-letters", {
       query: listQuery,
       success: pageOf(Schema.toEncoded(DeadLetter)),
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      forOperators(
-        "List dead-lettered commands",
-        "Newest first. Each failed alone too often, and no turn reads it until it is retried."
-      )
-    ),
-    HttpApiEndpoint.post("retry", "/operator/dead-letters/:command_id/retry", {
+    }),
+    forOperators(
+      "Retry a dead-lettered command",
+      "Its lane's next turn applies it after the commands that were applied meanwhile. It is dead-lettered again if it fails as often as before. A command of a run that has ended changes nothing."
+    ).post("retry", "/operator/dead-letters/:command_id/retry", {
       params: { command_id: Schema.String },
       success: RetriedCommand,
       error: [Wire.not_found]
-    }).annotateMerge(
-      forOperators(
-        "Retry a dead-lettered command",
-        "Its lane's next turn applies it after the commands that were applied meanwhile. It is dead-lettered again if it fails as often as before. A command of a run that has ended changes nothing."
-      )
-    )
+    })
   )
   .middleware(OperatorAuth) {}

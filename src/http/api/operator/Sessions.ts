@@ -1,6 +1,6 @@
 /** The contract of the operator's session: the sign-in with a link that `rungate admin console` has printed. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { about } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
@@ -8,24 +8,20 @@ import { LinkToken } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").add(
-  HttpApiEndpoint.post("signIn", "/operator/sign-in", {
+  about(
+    "Sign in as the operator",
+    "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
+  ).post("signIn", "/operator/sign-in", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "OperatorSignInRequest" }),
     success: Schema.toEncoded(OperatorSession),
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden]
-  }).annotateMerge(
-    about(
-      "Sign in as the operator",
-      "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
-    )
-  ),
-  HttpApiEndpoint.get("get", "/operator/session", { success: Schema.toEncoded(OperatorSession) })
-    .annotateMerge(
-      forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
-    )
+  }),
+  forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
+    .get("get", "/operator/session", { success: Schema.toEncoded(OperatorSession) })
     .middleware(OperatorAuth),
-  HttpApiEndpoint.post("signOut", "/operator/sign-out", {
-    success: Schema.Struct({ signed_out: Schema.Boolean })
-  })
-    .annotateMerge(forOperators("Sign out as the operator", "Ends this session."))
+  forOperators("Sign out as the operator", "Ends this session.")
+    .post("signOut", "/operator/sign-out", {
+      success: Schema.Struct({ signed_out: Schema.Boolean })
+    })
     .middleware(OperatorAuth)
 ) {}

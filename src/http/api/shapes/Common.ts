@@ -7,7 +7,7 @@
  * the owner's, and `test/http/roles.test.ts` fails.
  */
 import { Context, Schema } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import type { Role } from "../../../schema/accounts/Role.ts"
@@ -131,9 +131,20 @@ export const credentialOf = ({ role, keys }: Pick<Rights, "role" | "keys">): str
   return `an API key${keys === "mints" ? " with allow.mint" : ""} or ${session}`
 }
 
+/** The endpoints of the contract, each with what is said of the operation. */
+const endpointsWith = (annotations: Context.Context<never>) => {
+  const stated = <Make extends CallableFunction>(make: Make): Make =>
+    new Proxy(make, { apply: (to, self, given) => Reflect.apply(to, self, given).annotateMerge(annotations) })
+  const { get, post, put, patch, delete: remove } = HttpApiEndpoint
+  return { get: stated(get), post: stated(post), put: stated(put), patch: stated(patch), delete: stated(remove) }
+}
+
+const words = (summary: string, description: string, command: string) =>
+  Context.add(OpenApi.annotations({ summary, description }), CommandName, command)
+
 /** An operation whose middleware alone says who may call it: the operator's, and those that need no credential. */
 export const about = (summary: string, description: string, command = "") =>
-  Context.add(OpenApi.annotations({ summary, description }), CommandName, command)
+  endpointsWith(words(summary, description, command))
 
 interface Stated extends Omit<Rights, "own" | "verified"> {
   readonly own?: boolean
@@ -143,14 +154,14 @@ interface Stated extends Omit<Rights, "own" | "verified"> {
 
 /** An operation of somebody with a credential. Its description does not say what every session and every key may do. */
 export const operation = (
-  { own = false, verified = false, command, ...more }: Stated,
+  { own = false, verified = false, command = "", ...more }: Stated,
   summary: string,
   description: string
 ) => {
   const rights = { ...more, own, verified }
   const isForAll = rights.role === "viewer" && rights.keys !== "people"
   const needs = isForAll ? "" : `Needs ${credentialOf(rights)}. `
-  return Context.add(about(summary, `${needs}${description}`.trimEnd(), command), Rights, rights)
+  return endpointsWith(Context.add(words(summary, `${needs}${description}`.trimEnd(), command), Rights, rights))
 }
 
 /** An operation that changes nothing and that every session and key may call. */
