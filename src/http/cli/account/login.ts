@@ -162,12 +162,14 @@ export const login = Command.make(
     const { source } = yield* Credentials
     const screen = yield* Screen
     const keep = with_token || key_file !== null
-    const { sign_up, email, organization_id, join } = given
-    const isSigningIn = sign_up || given.password_stdin || [email, organization_id, join].some((one) => one !== null)
+    const { sign_up, email, organization_id, join, code } = given
+    const isSigningIn =
+      sign_up || given.password_stdin || [email, organization_id, join, code].some((one) => one !== null)
     const isNew = [given.organization, given.referral_code, given.invitation].some((one) => one !== null)
     const conflicts: ReadonlyArray<readonly [boolean, string]> = [
       [with_token && key_file !== null, "Give only one of --with-token (stdin) and --key-file (a file)."],
       [keep && isSigningIn, "--with-token and --key-file save a key. They can't be combined with the sign-in flags."],
+      [sign_up && code !== null, "Give only one of --sign-up and --code: a new account has no second factor."],
       [!sign_up && isNew, "--organization, --referral-code and --invitation need --sign-up."],
       [
         join !== null && (sign_up || email !== null || organization_id !== null),

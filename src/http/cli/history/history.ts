@@ -17,8 +17,9 @@ import { drawn, drawnList, factLines, nounTable, type Paper, type Shown } from "
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
+import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { choice, text } from "../terminal/flags.ts"
+import { choice, int, optional, text } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 import { agoOf, dollars } from "../terminal/values.ts"
 import { erase } from "./erase.ts"
@@ -114,7 +115,7 @@ export const history = Command.make(
     file: text("file", "a file with one subject per line, or - for stdin").pipe(Flag.withAlias("f")),
     csv: text("csv", "a CSV file with a header line, or - for stdin"),
     column: text("column", "column of the CSV file with the subjects"),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("runs to show for one subject, 1 to 200"), Flag.withDefault(50)),
+    limit: optional(int("limit", "runs to show for one subject, 1 to 200; 50 by default")),
     json,
     jsonl
   },
@@ -122,9 +123,11 @@ export const history = Command.make(
     const { all, single } = yield* subjectsOf(named)
     const [only = ""] = all
     if (single && !jsonl) {
-      const query = { q: only, limit: String(limit), ...(kind === null ? {} : { kind }) }
+      const query = { q: only, limit: String(limit ?? 50), ...(kind === null ? {} : { kind }) }
       return yield* shownAs(drawn(History, historyLines), yield* call(endpoints.get, { query }), { json })
     }
+    if (limit !== null)
+      return yield* fail("usage", "--limit needs a single subject, without --jsonl: of several, each is one row.")
     yield* shownAs(drawnList(HistoryBatch, batchLines), yield* askBatches(all, kind), { json, jsonl })
   })
 ).pipe(

@@ -122,12 +122,20 @@ test("where addresses are verified, sign-up says what to do; an invitation needs
       0,
       expect.stringContaining("Verify ada@example.com with the link in the e-mail")
     ])
-    const key = await home.shell("rungate keys create laptop")
-    expect([key.code, key.err]).toEqual([4, expect.stringContaining("`rungate api POST /v1/auth/verify-email/resend`")])
+    const unverified = await home.shell("rungate keys create laptop")
+    expect([unverified.code, unverified.err]).toEqual([
+      4,
+      expect.stringContaining("`rungate api POST /v1/auth/verify-email/resend`")
+    ])
     const again = await home.shell("rungate api POST /v1/auth/verify-email/resend")
     expect([again.code, again.body]).toEqual([0, { verification: "sent" }])
     const alone = await home.shell("rungate login --invitation x --email ada@example.com --password-stdin", {}, "x\n")
     expect([alone.code, alone.err]).toEqual([5, expect.stringContaining("--invitation need --sign-up")])
+    // A code belongs to a password: it isn't dropped without a word.
+    const key = await home.shell("rungate login --with-token --code 123456", {}, "rg_test_x\n")
+    expect([key.code, key.err]).toEqual([5, expect.stringContaining("can't be combined with the sign-in flags")])
+    const fresh = await home.shell(`${signUp("eve@example.com")} --code 123456`, {}, `${password}\n`)
+    expect([fresh.code, fresh.err]).toEqual([5, expect.stringContaining("a new account has no second factor")])
     const bad = await home.shell(`${signUp("bob@example.com")} --invitation x --profile bob`, {}, `${password}\n`)
     expect([bad.code, bad.err]).toEqual([5, expect.stringContaining("invitation is not valid for this address")])
   } finally {

@@ -109,6 +109,11 @@ describe("history", () => {
     expect([stray.code, stray.out, stray.err]).toEqual([5, "", expect.stringContaining("quote in line 2.")])
   })
 
+  test("has no limit of runs, because each subject is one row", async () => {
+    const { code, out, err } = await home.shell("rungate history ada@example.com bob@example.com --limit 5")
+    expect([code, out, err]).toEqual([5, "", expect.stringContaining("--limit needs a single subject")])
+  })
+
   test("of more than a batch is one answer that counts all", async () => {
     const many = Array.from({ length: 401 }, (_, index) => `p${index}@example.org`)
     const { body } = await home.shell("rungate history -f -", {}, ["ada@example.com", ...many].join("\n"))
