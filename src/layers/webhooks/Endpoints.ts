@@ -74,8 +74,18 @@ export class WebhookEndpoints extends Context.Service<
         sql.literal(`endpoint_id AS id, url, events, CASE WHEN paused IS NULL THEN 'active' ELSE 'paused' END AS status,
         paused AS paused_because, failing_since, previous_until AS previous_secret_until, created_at`)
       const table = { table: "webhook_endpoints", columns, id: "endpoint_id" }
-      const { list, find, remove } = organizationRows(sql, table, endpointRows.all)
+      const { list, find, remove: removeEmpty } = organizationRows(sql, table, endpointRows.all)
       const of = (org_id: string, endpoint_id: string) => sql`org_id = ${org_id} AND endpoint_id = ${endpoint_id}`
+
+      /** Deliveries come first, as when an answer is recorded or a run is erased. The other order would be a deadlock with both. */
+      const remove: WebhookEndpoints["Service"]["remove"] = (org_id, endpoint_id) =>
+        sql`
+          DELETE FROM webhook_deliveries
+          WHERE endpoint_id IN (SELECT endpoint_id FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)})`.pipe(
+          Effect.andThen(removeEmpty(org_id, endpoint_id)),
+          sql.withTransaction,
+          Effect.orDie
+        )
 
       const create: WebhookEndpoints["Service"]["create"] = (org_id, { url, events, position }) =>
         Effect.gen(function* () {

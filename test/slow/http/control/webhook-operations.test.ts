@@ -1,5 +1,6 @@
 /** What operators and owners of webhooks are told, how long deliveries are kept, and a flood to a slow receiver beside a fast one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Client } from "pg"
 import { newId } from "../../../../src/layers/platform/Ids.ts"
 import { type App, backends, figures, startApp, type Tenant, until, verify } from "../../../kit/app.ts"
 import { letter, smtpMailbox, type SmtpMailbox } from "../../../kit/mailbox.ts"
@@ -40,6 +41,35 @@ describe.each(backends)("operation of webhooks, queues on %s", (backend) => {
     await app.sql("UPDATE members SET role = $2 WHERE user_id = $1", [user_id, role])
     return email
   }
+
+  test("an endpoint is removed while a transaction changes its deliveries and then the endpoint, as an answer does", async () => {
+    const org = await app.tenant("5.00")
+    const session = await org.session()
+    const hooks = receiver()
+    const { id } = await created(session, hooks.url, ["run.finished"])
+    await org.run(verify())
+    await until(
+      "the delivery is recorded",
+      () => app.sql("SELECT FROM webhook_deliveries WHERE endpoint_id = $1 AND status = 'delivered'", [id]),
+      (rows) => rows.length === 1
+    )
+    const answering = new Client({ connectionString: app.databaseUrl })
+    await answering.connect()
+    await answering.query("BEGIN")
+    await answering.query("UPDATE webhook_deliveries SET attempts = attempts WHERE endpoint_id = $1", [id])
+    const removing = call(session, "DELETE", `/${id}`)
+    await until(
+      "the removal waits",
+      () => answering.query("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"),
+      ({ rowCount }) => rowCount !== 0
+    )
+    await answering.query("UPDATE webhook_endpoints SET failing_since = NULL WHERE endpoint_id = $1", [id])
+    await answering.query("COMMIT")
+    await answering.end()
+    expect((await removing).status).toBe(200)
+    expect((await call(session, "GET", `/${id}`)).body.error.details[0].path).toBe("path.endpoint_id")
+    await hooks.stop()
+  })
 
   test("owners and admins get one e-mail when an endpoint is paused, and the metrics count it", async () => {
     const org = await app.tenant("5.00")
