@@ -3,15 +3,14 @@
  *
  * Those that make secrets and assign objects are defined here. Their handlers work on the database and are loaded on demand.
  */
-import { Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { OperatorOptOutsApi } from "../api/OptOuts.ts"
 import { optOutCommands } from "../cli/account/optOuts.ts"
-import { text } from "../cli/terminal/flags.ts"
+import { argument, optionalArgument } from "../cli/terminal/flags.ts"
 import { onDemand } from "./onDemand.ts"
 import { bills, credits } from "./credits.ts"
 import { losses, margins } from "./earnings.ts"
-import { json, limitOf, organizationId } from "./flags.ts"
+import { json, limitOf, newKeyFlags, organizationId, resourceFlags } from "./flags.ts"
 import { auditLog, crediting, invite, orgs, removeFactors, resume, revokeKey } from "./organizations.ts"
 import { disputes, unknown } from "./outcomes.ts"
 import { show } from "./show.ts"
@@ -21,7 +20,7 @@ const secrets = onDemand(() => import("./secrets.ts"))
 
 const createOrganization = Command.make(
   "create",
-  { name: Argument.String("name").pipe(Argument.withDescription("name of the organization")), json },
+  { name: argument("name", "name of the organization"), json },
   (given) => secrets((loaded) => loaded.createOrganization(given))
 ).pipe(Command.withDescription("Create an organization, and print its first API key once"))
 
@@ -29,36 +28,16 @@ const consoleCommand = Command.make("console", { json }, ({ json }) =>
   secrets((loaded) => loaded.consoleLink(json))
 ).pipe(Command.withDescription("Print a link that signs in to the operator console; it works once, for ten minutes"))
 
-const createKey = Command.make(
-  "create",
-  {
-    org_id: organizationId,
-    name: Flag.String("name").pipe(
-      Flag.withDescription("name of the key, as the organization sees it"),
-      Flag.withDefault("created by the operator")
-    ),
-    json
-  },
-  (given) => secrets((loaded) => loaded.createKey(given))
-).pipe(Command.withDescription("Create an API key for an organization and print it once"))
+const createKey = Command.make("create", newKeyFlags, (given) => secrets((loaded) => loaded.createKey(given))).pipe(
+  Command.withDescription("Create an API key for an organization and print it once")
+)
 
 const ownership = onDemand(() => import("./resources.ts"))
 
-const kind = Argument.Literals("kind", resourceKinds).pipe(Argument.withDescription(resourceKinds.join(", ")))
 const changing = (name: "assign" | "revoke", description: string) =>
-  Command.make(
-    name,
-    {
-      org_id: organizationId,
-      kind,
-      id: Argument.String("id").pipe(
-        Argument.withDescription("e-mail address, domain, or the provider's id of the account or job")
-      ),
-      provider: text("provider", "provider of the account or job"),
-      json
-    },
-    (given) => ownership((loaded) => loaded[name](given))
-  ).pipe(Command.withDescription(description))
+  Command.make(name, resourceFlags, (given) => ownership((loaded) => loaded[name](given))).pipe(
+    Command.withDescription(description)
+  )
 
 const resources = Command.make("resources").pipe(
   Command.withDescription("Assign objects in the shared provider accounts to organizations"),
@@ -69,7 +48,7 @@ const resources = Command.make("resources").pipe(
       "list",
       {
         org_id: organizationId,
-        kind: kind.pipe(Argument.optional, Argument.map(Option.getOrNull)),
+        kind: optionalArgument(resourceFlags.kind, resourceKinds.join(", ")),
         limit: limitOf("objects", 100),
         json
       },

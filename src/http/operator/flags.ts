@@ -1,6 +1,7 @@
-/** Flags and arguments that several of the operator's commands take. */
+/** Flags and arguments of the operator's commands that several commands or their handlers read. */
 import { Argument, Flag } from "effect/cli"
-import { boolean } from "../cli/terminal/flags.ts"
+import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
+import { argument, between, boolean, text } from "../cli/terminal/flags.ts"
 
 export const json = boolean("json", "print JSON")
 
@@ -12,11 +13,21 @@ const limitMax = 1_000
 
 /** `items` names them in the help. */
 export const limitOf = (items: string, otherwise: number) =>
-  Flag.Int("limit").pipe(
-    Flag.withDescription(`${items} to show, 1 to ${limitMax}`),
-    Flag.filter(
-      (limit) => limit >= 1 && limit <= limitMax,
-      (limit) => `--limit must be from 1 to ${limitMax}, not ${limit}`
-    ),
-    Flag.withDefault(otherwise)
-  )
+  between("limit", 1, limitMax, `${items} to show, 1 to ${limitMax}`).pipe(Flag.withDefault(otherwise))
+
+export const newKeyFlags = {
+  org_id: organizationId,
+  name: Flag.String("name").pipe(
+    Flag.withDescription("name of the key, as the organization sees it"),
+    Flag.withDefault("created by the operator")
+  ),
+  json
+}
+
+export const resourceFlags = {
+  org_id: organizationId,
+  kind: Argument.Literals("kind", resourceKinds).pipe(Argument.withDescription(resourceKinds.join(", "))),
+  id: argument("id", "e-mail address, domain, or the provider's id of the account or job"),
+  provider: text("provider", "provider of the account or job"),
+  json
+}

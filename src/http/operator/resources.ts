@@ -4,6 +4,8 @@
  * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
+import type { FlagsOf } from "../cli/terminal/flags.ts"
+import type { resourceFlags } from "./flags.ts"
 import { asOperator, onDatabase, orgOf } from "./database.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { bad, print, table, when } from "./output.ts"
@@ -16,13 +18,7 @@ import { isOfProvider, nouns, resourceId } from "../../schema/catalog/Resources.
 import { nearest } from "../../schema/nearest.ts"
 import { readAddress, sendingDomain } from "../../schema/accounts/Sender.ts"
 
-export interface ResourceFlags {
-  readonly org_id: string
-  readonly kind: ResourceKind
-  readonly id: string
-  readonly provider: string | null
-  readonly json: boolean
-}
+type ResourceFlags = FlagsOf<typeof resourceFlags>
 
 const domainIn = Effect.fnUntraced(function* (text: string) {
   const read = sendingDomain(text)

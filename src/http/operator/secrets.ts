@@ -6,6 +6,8 @@
  * so no log of a proxy has it. Secrets go to stdout, everything else to stderr.
  */
 import { Console, Effect, Redacted } from "effect"
+import type { FlagsOf } from "../cli/terminal/flags.ts"
+import type { newKeyFlags } from "./flags.ts"
 import { asOperator, onDatabase, operator, orgOf } from "./database.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { bad, print } from "./output.ts"
@@ -17,11 +19,7 @@ import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 
 const nameLengthMax = 200
 
-export interface NewKey {
-  readonly org_id: string
-  readonly name: string
-  readonly json: boolean
-}
+type NewKey = FlagsOf<typeof newKeyFlags>
 
 const isName = (name: string) => name.trim() !== "" && name.length <= nameLengthMax
 const environmentHere = Effect.map(Settings, ({ mode }) => (mode === "sandbox" ? "test" : "live"))

@@ -6,6 +6,8 @@ import { dirname, resolve } from "node:path"
 import { Console, Effect, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
+import type { FlagsOf } from "../cli/terminal/flags.ts"
+import type { restoreFlags } from "./flags.ts"
 import { bad } from "../operator/output.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { writeBackup } from "../../layers/postgres/embedded/backup/Backup.ts"
@@ -73,13 +75,7 @@ const undone = ({ aside, undo }: Replaced) =>
     Effect.succeed(aside === null ? "The data directory is as before" : "The database that was there is back")
   )
 
-export interface RestoreFlags {
-  readonly file: string
-  readonly yes: boolean
-  readonly json: boolean
-}
-
-export const restore = ({ file, yes, json }: RestoreFlags) =>
+export const restore = ({ file, yes, json }: FlagsOf<typeof restoreFlags>) =>
   Effect.gen(function* () {
     const dataDir = yield* embeddedOnly("restore")
     if (!existsSync(file)) return yield* bad(`There is no file ${file}.`)

@@ -1,8 +1,9 @@
 /** `rungate admin cells`: the directory of the cells of a service, and moves between them. The handlers are loaded on demand. */
 import { Command, Flag } from "effect/cli"
-import { boolean, yes } from "../cli/terminal/flags.ts"
-import { json, organizationId } from "../operator/flags.ts"
+import { boolean } from "../cli/terminal/flags.ts"
+import { json } from "../operator/flags.ts"
 import { onDemand } from "../operator/onDemand.ts"
+import { cellMoveFlags } from "./flags.ts"
 
 const directory = onDemand(() => import("./cellDirectory.ts"))
 
@@ -30,30 +31,8 @@ const moved = Command.make("moved", {}, () => directory((loaded) => loaded.moved
   Command.withDescription("Print the router's map of organizations that have moved (moved.map)")
 )
 
-/** Seconds. Longer than nearly all runs take. */
-const waitDefault = 60
-
-const move = Command.make(
-  "move",
-  {
-    org_id: organizationId,
-    to: Flag.String("to").pipe(Flag.withDescription("name of the other cell (RUNGATE_CELL)")),
-    database: Flag.String("database").pipe(Flag.withDescription("address of its database: postgres://…")),
-    schema: Flag.String("schema").pipe(
-      Flag.withDescription("schema of its tables (RUNGATE_DATABASE_SCHEMA there)"),
-      Flag.withDefault("")
-    ),
-    wait: Flag.Int("wait").pipe(
-      Flag.withDescription("seconds to wait for open runs; then the move is undone"),
-      Flag.filter(
-        (seconds) => seconds >= 1 && seconds <= 3_600,
-        (seconds) => `--wait must be from 1 to 3600, not ${seconds}`
-      ),
-      Flag.withDefault(waitDefault)
-    ),
-    yes
-  },
-  (given) => onDemand(() => import("./moveCell.ts"))((loaded) => loaded.moveCell(given))
+const move = Command.make("move", cellMoveFlags, (given) =>
+  onDemand(() => import("./moveCell.ts"))((loaded) => loaded.moveCell(given))
 ).pipe(
   Command.withDescription(
     "Move an organization to another cell while both serve; run it again after an interruption, which finishes or undoes it"

@@ -2,14 +2,15 @@
  * The operator's commands for the installation as a whole: its settings, database, books and catalog. Their handlers work on the database,
  * with the settings of the service, and are loaded on demand.
  */
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { OperatorCatalogApi, ResetImport } from "../api/operator/Catalog.ts"
 import { drawn } from "../cli/answers/draw.ts"
 import { row } from "../cli/answers/row.ts"
-import { boolean, text, yes } from "../cli/terminal/flags.ts"
+import { argument, between, boolean, text } from "../cli/terminal/flags.ts"
 import { operated } from "../operator/commands.ts"
 import { json } from "../operator/flags.ts"
 import { cells } from "./cells.ts"
+import { moveFlags, restoreFlags } from "./flags.ts"
 import { onDemand, packaged } from "../operator/onDemand.ts"
 
 const migrating = onDemand(() => import("./migrate.ts"))
@@ -32,14 +33,12 @@ const processorDaysMax = 3_650
 export const audit = Command.make(
   "audit",
   {
-    days: Flag.Int("processor-days").pipe(
-      Flag.withDescription(
-        `compare the top-ups of this many days with Stripe, if STRIPE_SECRET_KEY is set; 0 skips this, the most is ${processorDaysMax}`
-      ),
-      Flag.filter(
-        (days) => days >= 0 && days <= processorDaysMax,
-        (days) => `--processor-days must be from 0 to ${processorDaysMax}, not ${days}`
-      ),
+    days: between(
+      "processor-days",
+      0,
+      processorDaysMax,
+      `compare the top-ups of this many days with Stripe, if STRIPE_SECRET_KEY is set; 0 skips this, the most is ${processorDaysMax}`
+    ).pipe(
       // A monthly audit then leaves no gap.
       Flag.withDefault(35)
     )
@@ -58,9 +57,7 @@ const patterns = (name: string, description: string) =>
 const importCommand = Command.make(
   "import",
   {
-    location: Argument.String("source").pipe(
-      Argument.withDescription("file or URL of an OpenAPI 2, 3.0 or 3.1 document or a manifest; or: apify")
-    ),
+    location: argument("source", "file or URL of an OpenAPI 2, 3.0 or 3.1 document or a manifest; or: apify"),
     provider: text("provider", "slug of the provider of an OpenAPI document"),
     title: text("title", "name of a new provider"),
     sources: text("sources", "folder with the documents of a manifest"),
@@ -115,22 +112,20 @@ const reload = Command.make("reload", { json }, ({ json }) =>
 )
 
 const backups = onDemand(() => import("./backup.ts"))
-const file = (description: string) => Argument.String("file").pipe(Argument.withDescription(description))
 
-const backup = Command.make("backup", { file: file("a new file, such as rungate.backup"), json }, ({ file, json }) =>
+const backupFlags = { file: argument("file", "a new file, such as rungate.backup"), json }
+const backup = Command.make("backup", backupFlags, ({ file, json }) =>
   backups((loaded) => loaded.backup(file, json))
 ).pipe(
   Command.withDescription("Copy the embedded database into a file, also while the service runs; keep the file safe")
 )
 
-const restore = Command.make("restore", { file: file("the file of a backup"), yes, json }, (given) =>
-  backups((loaded) => loaded.restore(given))
-).pipe(Command.withDescription("Replace the embedded database by a backup; stop the service first"))
+const restore = Command.make("restore", restoreFlags, (given) => backups((loaded) => loaded.restore(given))).pipe(
+  Command.withDescription("Replace the embedded database by a backup; stop the service first")
+)
 
-const move = Command.make(
-  "move",
-  { to: Flag.String("to").pipe(Flag.withDescription("address of an empty database: postgres://…")), yes },
-  (given) => onDemand(() => import("./move.ts"))((loaded) => loaded.move(given))
+const move = Command.make("move", moveFlags, (given) =>
+  onDemand(() => import("./move.ts"))((loaded) => loaded.move(given))
 ).pipe(Command.withDescription("Copy the embedded database to a PostgreSQL server and compare the books of both"))
 
 const reindex = Command.make(

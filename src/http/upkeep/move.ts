@@ -4,6 +4,8 @@
 import { Console, Effect, Layer, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
+import type { FlagsOf } from "../cli/terminal/flags.ts"
+import type { moveFlags } from "./flags.ts"
 import { bad } from "../operator/output.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
@@ -33,12 +35,7 @@ const sheetText = (sheet: object) =>
     .map(([name, amount]) => `${name} ${String(amount)}`)
     .join("\n")
 
-export interface MoveFlags {
-  readonly to: string
-  readonly yes: boolean
-}
-
-export const move = ({ to, yes }: MoveFlags) =>
+export const move = ({ to, yes }: FlagsOf<typeof moveFlags>) =>
   Effect.gen(function* () {
     const { databaseSchema, databaseUrl, dataDir } = yield* Settings
     if (databaseUrl !== null)

@@ -10,15 +10,8 @@ import { cellForm } from "../../schema/accounts/TokenText.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
-
-export interface CellMoveFlags {
-  readonly org_id: string
-  readonly to: string
-  readonly database: string
-  readonly schema: string
-  readonly wait: number
-  readonly yes: boolean
-}
+import type { FlagsOf } from "../cli/terminal/flags.ts"
+import type { cellMoveFlags } from "./flags.ts"
 
 /** The other cell's database, with the other settings as they are. Fresh, because the layer of this one is built already. */
 const databaseOf = (url: string, schema: string) =>
@@ -33,7 +26,7 @@ const databaseOf = (url: string, schema: string) =>
     )
   )
 
-export const moveCell = ({ org_id, to, database, schema, wait, yes }: CellMoveFlags) =>
+export const moveCell = ({ org_id, to, database, schema, wait, yes }: FlagsOf<typeof cellMoveFlags>) =>
   Effect.gen(function* () {
     const { cell } = yield* Settings
     const { cells } = yield* Directory

@@ -5,10 +5,10 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import type { Event } from "../../../src/schema/nouns/Event.ts"
 import { sinceOf } from "../../../src/http/cli/runs/logs.ts"
-import { type Filters, follow } from "../../../src/http/cli/runs/tail.ts"
+import { follow } from "../../../src/http/cli/runs/tail.ts"
 import type { RunStatus } from "../../../src/schema/runs/Run.ts"
 
-const all: Filters = { status: null, capability: null, provider: null, endpoint: null }
+const all: Parameters<typeof follow>[0] = { status: null, capability: null, provider: null, endpoint: null }
 
 interface Stored {
   /** Its place in the list. */
@@ -67,7 +67,7 @@ const listing = (pageMost = 200) => {
 const start = Date.parse("2026-11-21T10:00:00Z")
 
 /** A service whose runs start and end when a test says so, and a command that follows it. */
-const following = (filters: Filters, pageMost = 200) =>
+const following = (filters: Parameters<typeof follow>[0], pageMost = 200) =>
   Effect.gen(function* () {
     const { runs, read, reads } = listing(pageMost)
     const events = yield* Queue.unbounded<Event>()

@@ -17,7 +17,7 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
 import { failureOf, read } from "../answers/show.ts"
-import { boolean, text } from "../terminal/flags.ts"
+import { boolean, text, type FlagsOf } from "../terminal/flags.ts"
 
 /** The given value, else the answer to a prompt. */
 const answerTo = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
@@ -59,17 +59,20 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
   yield* screen.say(`Saved the key for ${url} as profile "${profile}".`)
 })
 
-interface Given {
-  readonly email: string | null
-  readonly organization: string | null
-  readonly referral_code: string | null
-  readonly invitation: string | null
-  readonly organization_id: string | null
-  readonly join: string | null
-  readonly code: string | null
-  readonly sign_up: boolean
-  readonly password_stdin: boolean
+const flags = {
+  with_token: boolean("with-token", "read an API key from stdin and save it"),
+  key_file: text("key-file", "read an API key from this file and save it"),
+  sign_up: boolean("sign-up", "create an account"),
+  email: text("email", "e-mail address; prompted for by default"),
+  password_stdin: boolean("password-stdin", "read the password from stdin"),
+  organization: text("organization", "name of the new organization, with --sign-up"),
+  referral_code: text("referral-code", "referral code, with --sign-up"),
+  invitation: text("invitation", "token from the invitation link, with --sign-up"),
+  organization_id: text("organization-id", "organization to sign in to, if you are a member of several"),
+  code: text("code", "code of your authenticator app, or a recovery code, if your account has a second factor"),
+  join: text("join", "token from an invitation to an organization; accepts it")
 }
+type Given = Omit<FlagsOf<typeof flags>, "with_token" | "key_file">
 
 /** Whether the account has a second factor whose code is missing or wrong. */
 const isAboutCode = ({ text }: Answer) =>
@@ -145,19 +148,7 @@ const keepSession = Effect.fnUntraced(function* (answer: Answer) {
 
 export const login = Command.make(
   "login",
-  {
-    with_token: boolean("with-token", "read an API key from stdin and save it"),
-    key_file: text("key-file", "read an API key from this file and save it"),
-    sign_up: boolean("sign-up", "create an account"),
-    email: text("email", "e-mail address; prompted for by default"),
-    password_stdin: boolean("password-stdin", "read the password from stdin"),
-    organization: text("organization", "name of the new organization, with --sign-up"),
-    referral_code: text("referral-code", "referral code, with --sign-up"),
-    invitation: text("invitation", "token from the invitation link, with --sign-up"),
-    organization_id: text("organization-id", "organization to sign in to, if you are a member of several"),
-    code: text("code", "code of your authenticator app, or a recovery code, if your account has a second factor"),
-    join: text("join", "token from an invitation to an organization; accepts it")
-  },
+  flags,
   Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {
     const { source } = yield* Credentials
     const screen = yield* Screen

@@ -4,7 +4,7 @@
  * One subject is shown in full; several subjects, or a file of them, as one row each. Free.
  */
 import { Effect, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { getRun, runningRuns } from "../../../schema/Steps.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import { isBought } from "../../../schema/runs/History.ts"
@@ -19,11 +19,11 @@ import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { choice, int, optional, text } from "../terminal/flags.ts"
+import { choice, int, optional } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 import { agoOf, dollars } from "../terminal/values.ts"
 import { erase } from "./erase.ts"
-import { subjectsOf } from "./subjects.ts"
+import { subjectFlags, subjectsOf } from "./subjects.ts"
 
 type Touch = typeof HistoryTouch.Encoded
 
@@ -107,14 +107,8 @@ const askBatches = Effect.fnUntraced(function* (subjects: ReadonlyArray<string>,
 export const history = Command.make(
   "history",
   {
-    subjects: Argument.String("subject").pipe(
-      Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words"),
-      Argument.variadic()
-    ),
+    ...subjectFlags,
     kind: choice("kind", kinds, "kind of the subjects; detected by default"),
-    file: text("file", "a file with one subject per line, or - for stdin").pipe(Flag.withAlias("f")),
-    csv: text("csv", "a CSV file with a header line, or - for stdin"),
-    column: text("column", "column of the CSV file with the subjects"),
     limit: optional(int("limit", "runs to show for one subject, 1 to 200; 50 by default")),
     json,
     jsonl

@@ -1,7 +1,9 @@
 /** Reads the subjects of `history`: arguments, a file with one subject per line, or a column of a CSV file. */
 import { Effect } from "effect"
+import { Argument, Flag } from "effect/cli"
 import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
+import { text, type FlagsOf } from "../terminal/flags.ts"
 import { readText } from "../runs/input.ts"
 
 /** Split larger lists into several calls. */
@@ -23,15 +25,18 @@ const columnOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: string, pa
   return body.map((row) => row[index] ?? "")
 }
 
-export interface Named {
-  readonly subjects: ReadonlyArray<string>
-  readonly file: string | null
-  readonly csv: string | null
-  readonly column: string | null
+export const subjectFlags = {
+  subjects: Argument.String("subject").pipe(
+    Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words"),
+    Argument.variadic()
+  ),
+  file: text("file", "a file with one subject per line, or - for stdin").pipe(Flag.withAlias("f")),
+  csv: text("csv", "a CSV file with a header line, or - for stdin"),
+  column: text("column", "column of the CSV file with the subjects")
 }
 
 /** The subjects in order, without empty and repeated ones. `single`: one argument, which is shown in full. */
-export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, column }: Named) {
+export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, column }: FlagsOf<typeof subjectFlags>) {
   if (csv === null && column !== null) return yield* fail("usage", "--column needs --csv.")
   const fromFile = file === null ? [] : (yield* readText(file)).split(/\r?\n/)
   const fromCsv: Array<string> = []

@@ -9,8 +9,8 @@ import { phoneTypes } from "../../../schema/catalog/Acceptance.ts"
 import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
-import { type Strategy, strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, choice, duration, optional, text, usd } from "../terminal/flags.ts"
+import { strategies } from "../../../schema/runs/Routing.ts"
+import { boolean, choice, duration, optional, text, type FlagsOf, usd } from "../terminal/flags.ts"
 import { present } from "../answers/row.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { jsonOf } from "./input.ts"
@@ -64,15 +64,12 @@ export const capFlags = {
 }
 
 /** The caps of a run. Null without one. */
-export interface Caps {
-  readonly max_cost: Money.MicroUsd | null
-  readonly max_total: Money.MicroUsd | null
-}
+export type Caps = FlagsOf<typeof capFlags>
 
 /** The JSON texts of a raw call's members. */
 export const endpointTexts = Effect.fnUntraced(function* (
   input: string,
-  { path, query }: { readonly path: string | null; readonly query: string | null }
+  { path, query }: Pick<FlagsOf<typeof endpointFlags>, "path" | "query">
 ) {
   return {
     input,
@@ -81,20 +78,8 @@ export const endpointTexts = Effect.fnUntraced(function* (
   }
 })
 
-export interface Choice {
-  readonly provider: string
-  readonly strategy: Strategy | null
-  readonly no_fallback: boolean
-}
-
-/** What counts as a match. */
-export interface Accepting {
-  readonly accept?: string | null
-  readonly phone_type?: (typeof phoneTypes)[number] | null
-  /** Seconds. */
-  readonly max_age?: number | null
-  readonly agree?: boolean
-}
+/** What counts as a match. A raw endpoint has no flags for it. */
+type Accepting = Partial<FlagsOf<typeof acceptFlags>>
 
 const daySeconds = 86_400
 const acceptOf = ({ accept = null, phone_type = null, max_age = null, agree = false }: Accepting) => {
@@ -107,10 +92,7 @@ const acceptOf = ({ accept = null, phone_type = null, max_age = null, agree = fa
   return Object.keys(members).length === 0 ? null : members
 }
 
-export interface Given extends Caps, Accepting {
-  readonly reuse: number | null
-  readonly reuse_only: boolean
-  readonly unless_contacted?: number | null
+interface Given extends Caps, Accepting, FlagsOf<typeof reuseFlags>, Partial<FlagsOf<typeof guardFlags>> {
   readonly metadata?: ReadonlyArray<readonly [string, string]>
   readonly include_raw?: boolean
 }
@@ -119,7 +101,7 @@ export interface Given extends Caps, Accepting {
 export const runBody = (
   target: object,
   texts: Readonly<Record<string, string>>,
-  choice: Choice | null,
+  choice: FlagsOf<typeof routingFlags> | null,
   given: Given
 ) => {
   const { max_cost, max_total, reuse, reuse_only, unless_contacted, metadata = [], include_raw = false } = given

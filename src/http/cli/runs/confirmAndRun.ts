@@ -8,22 +8,21 @@ import { ask } from "../answers/operation.ts"
 import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
-import { type Caps, capFlags } from "./bodies.ts"
+import { capFlags } from "./bodies.ts"
 import { confirm, dryRunJson, dryRunLines, quoteOf } from "./QuoteView.ts"
 import { needsHold, receipt, runLines } from "./RunView.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, formatOf, json, lines, printed } from "../answers/show.ts"
-import { boolean, metadata } from "../terminal/flags.ts"
+import { between, boolean, metadata, type FlagsOf } from "../terminal/flags.ts"
 
 /** No run takes longer. A larger value is probably in milliseconds. */
 const waitSecondsMost = 24 * 3600
 
-export const waitFlag = Flag.Int("wait").pipe(
-  Flag.withDescription("seconds to wait for the result; after that exit code 8, and the run continues"),
-  Flag.filter(
-    (seconds) => seconds >= 0 && seconds <= waitSecondsMost,
-    (seconds) => `--wait must be from 0 to ${waitSecondsMost} seconds, not ${seconds}`
-  )
+export const waitFlag = between(
+  "wait",
+  0,
+  waitSecondsMost,
+  "seconds to wait for the result; after that exit code 8, and the run continues"
 )
 
 export const runFlags = {
@@ -35,15 +34,6 @@ export const runFlags = {
   metadata: metadata("a label as name=value, such as campaign=spring; may be repeated"),
   again: boolean("again", "start a new run even if the same command was interrupted a moment ago"),
   json
-}
-
-export interface Spending extends Caps {
-  readonly wait: number
-  readonly async: boolean
-  readonly yes: boolean
-  readonly dry_run: boolean
-  readonly again: boolean
-  readonly json: boolean
 }
 
 export interface Request {
@@ -80,7 +70,7 @@ const warnOfRepetition = Effect.fnUntraced(function* (typed: string) {
 })
 
 /** One run, after a confirmation at a terminal. */
-export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: Spending) {
+export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: FlagsOf<typeof runFlags>) {
   const screen = yield* Screen
   const journal = yield* Journal
   const { title, bodyWith } = request

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { fail } from "../terminal/exits.ts"
+import type { FlagsOf } from "../terminal/flags.ts"
 
 /** The limit of the service. */
 const charsMax = 1024 * 1024
@@ -70,12 +71,10 @@ const objectOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
 })
 
 /** The input text: from members, inline, from a file, or from stdin. Null when none is given. */
-export const textOf = Effect.fnUntraced(function* (given: {
-  readonly input: Option.Option<string>
-  readonly file: Option.Option<string>
-  readonly words?: ReadonlyArray<string>
-}) {
-  const { input, file, words = [] } = given
+export const textOf = Effect.fnUntraced(function* (
+  given: FlagsOf<typeof inputFlags> & { readonly words: ReadonlyArray<string> }
+) {
+  const { input, file, words } = given
   const ways = [Option.isSome(input), Option.isSome(file), words.length > 0].filter((given) => given)
   if (ways.length > 1) return yield* fail("usage", "Give the input only once: as name=value, with -i, -f or -.")
   const [word] = words

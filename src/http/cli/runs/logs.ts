@@ -3,20 +3,20 @@
  *
  * It is a client of the event stream, which continues after a lost connection.
  */
-import { Clock, Deferred, Effect, Fiber, Option, Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ListedRun } from "../../../schema/nouns/Run.ts"
-import { type RunStatus, statuses } from "../../../schema/runs/Run.ts"
+import type { RunStatus } from "../../../schema/runs/Run.ts"
 import { Client } from "../answers/Client.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { formatOf } from "../answers/show.ts"
 import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
 import { fail } from "../terminal/exits.ts"
-import { choice, durationSeconds, text } from "../terminal/flags.ts"
+import { between, durationSeconds, optional, text } from "../terminal/flags.ts"
 import { cut, harmless, padEnd, padStart } from "../terminal/text.ts"
 import { dollars, durationOf, timeOf } from "../terminal/values.ts"
 import { targetOf } from "./RunView.ts"
-import { follow, followed, type Seen } from "./tail.ts"
+import { filterFlags, follow, followed, type Seen } from "./tail.ts"
 
 const styles: Readonly<Record<RunStatus, Style>> = {
   created: "cyan",
@@ -87,20 +87,15 @@ export const sinceOf = (given: string, now: number): number | null => {
 const tail = Command.make(
   "tail",
   {
-    status: choice("status", statuses, "only runs that reach this status"),
-    capability: text("capability", "only runs of this capability"),
-    provider: text("provider", "only runs that this provider served"),
-    endpoint: text("endpoint", "only runs of this raw endpoint"),
+    ...filterFlags,
     since: text("since", "also show past runs since then: 10m, 2h, 1d, or a time such as 2026-11-21T09:00:00Z"),
-    limit: Flag.Int("limit").pipe(
-      Flag.withAlias("n"),
-      Flag.withDescription(`past runs to show first, 0 to ${pastMost}; default: ${pastDefault}, or all with --since`),
-      Flag.filter(
-        (count) => count >= 0 && count <= pastMost,
-        (count) => `--limit must be from 0 to ${pastMost}, not ${count}`
-      ),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
+    limit: optional(
+      between(
+        "limit",
+        0,
+        pastMost,
+        `past runs to show first, 0 to ${pastMost}; default: ${pastDefault}, or all with --since`
+      ).pipe(Flag.withAlias("n"))
     ),
     jsonl: Flag.Boolean("jsonl").pipe(
       Flag.withAlias("json"),

@@ -6,13 +6,14 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
-import type { RunStatus } from "../../../schema/runs/Run.ts"
+import { statuses } from "../../../schema/runs/Run.ts"
 import type { Event } from "../../../schema/nouns/Event.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"
 import { requestOf } from "../answers/operation.ts"
 import { fail } from "../terminal/exits.ts"
+import { choice, text, type FlagsOf } from "../terminal/flags.ts"
 import { pageOf } from "../answers/show.ts"
 
 /** The largest page of the API. */
@@ -26,11 +27,11 @@ const parallel = 8
 
 export const followed = ["run.started", "run.finished"] as const
 
-export interface Filters {
-  readonly status: RunStatus | null
-  readonly capability: string | null
-  readonly provider: string | null
-  readonly endpoint: string | null
+export const filterFlags = {
+  status: choice("status", statuses, "only runs that reach this status"),
+  capability: text("capability", "only runs of this capability"),
+  provider: text("provider", "only runs that this provider served"),
+  endpoint: text("endpoint", "only runs of this raw endpoint")
 }
 
 const Head = Schema.fromJsonString(
@@ -78,7 +79,10 @@ const alike = (text: string) =>
 const { endpoints } = RunsApi
 const pathOf = (query: object) => requestOf(endpoints.list, { query }).path
 
-export const follow = (filters: Filters, read: (path: string) => Effect.Effect<Answer, CommandFailed>) => {
+export const follow = (
+  filters: FlagsOf<typeof filterFlags>,
+  read: (path: string) => Effect.Effect<Answer, CommandFailed>
+) => {
   /** Runs of the past that were printed, and whether they had ended. Their end may come as an event, too. */
   const printed = new Map<string, boolean>()
   /** The newest run when the command began. Older runs are printed only when they end. */

@@ -8,7 +8,7 @@ import { drawnList, nounColumns, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
-import { int, optional } from "../terminal/flags.ts"
+import { between, optional } from "../terminal/flags.ts"
 import { dollars } from "../terminal/values.ts"
 
 const dayMillis = 86_400_000
@@ -70,14 +70,7 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
 export const usage = rowWith(
   UsageApi.endpoints.get,
   {
-    days: optional(
-      int("days", `the last days up to today, 1 to ${daysMost}; default: 30`).pipe(
-        Flag.filter(
-          (days) => days >= 1 && days <= daysMost,
-          (days) => `--days must be from 1 to ${daysMost}, not ${days}`
-        )
-      )
-    )
+    days: optional(between("days", 1, daysMost, `the last days up to today, 1 to ${daysMost}; default: 30`))
   },
   Effect.fnUntraced(function* ({ days }, { fields: { from, to }, now }) {
     if (days === null) return {}

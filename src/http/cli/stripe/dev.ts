@@ -4,18 +4,15 @@
  * Like `stripe trigger`, it creates what an event needs: a checkout, and a payment for a refund or dispute.
  */
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import * as Money from "../../../schema/money/Money.ts"
+import { Argument, Command } from "effect/cli"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, lines } from "../answers/show.ts"
-import { eventTypes, isEventType, type Needs, outcomes, triggerOf } from "./events.ts"
+import { eventTypes, isEventType, type Needs, triggerOf } from "./events.ts"
 import { facts } from "../terminal/table.ts"
-import { rehearse } from "./trigger.ts"
-import { boolean, optionalArgument, text, usd } from "../terminal/flags.ts"
-
-const amountDefault = Money.dollars("25.00")
+import { rehearse, triggerFlags } from "./trigger.ts"
+import { boolean, optionalArgument } from "../terminal/flags.ts"
 
 /** The flag that an event requires; null when everything is created. */
 const needed: Readonly<Record<Needs, string | null>> = {
@@ -40,26 +37,12 @@ const list = (asJson: boolean) =>
     )
   })
 
-const flags = {
-  session: text("session", "session id of an existing checkout; default: a new one"),
-  payment: text("payment", "payment id (pay_…), as admin show lists it"),
-  payment_intent: text("payment-intent", "id of a real payment at Stripe (pi_…)"),
-  object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
-  amount: usd("amount", "amount in USD; must match the checkout; default: 25.00").pipe(Flag.withDefault(amountDefault)),
-  outcome: Flag.Literals("outcome", outcomes).pipe(
-    Flag.withDescription("outcome of a closed dispute; default: won"),
-    Flag.withDefault("won" as const)
-  ),
-  remote: boolean("remote", "allow a service that is not on this machine"),
-  list: boolean("list", "list the events and their effects"),
-  json: boolean("json", "print the sent events and the ledger entries as JSON")
-}
-
 const trigger = Command.make(
   "trigger",
   {
     event: optionalArgument(Argument.String("event"), "such as checkout.session.completed; --list shows all"),
-    ...flags
+    ...triggerFlags,
+    list: boolean("list", "list the events and their effects")
   },
   Effect.fnUntraced(function* ({ event, list: listed, ...given }) {
     const screen = yield* Screen

@@ -1,5 +1,6 @@
 /** Triggers one event: opens a checkout if it needs one, sends the webhooks in order, and shows the ledger entries. */
 import { Clock, Effect, Schema } from "effect"
+import { Flag } from "effect/cli"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { TopUp } from "../../../schema/nouns/Wallet.ts"
@@ -11,23 +12,30 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { facts } from "../terminal/table.ts"
 import { dollars } from "../terminal/values.ts"
-import { type EventType, intentOf, newReversal, type Outcome, type Subject, triggerOf } from "./events.ts"
+import { boolean, text, type FlagsOf, usd } from "../terminal/flags.ts"
+import { type EventType, intentOf, newReversal, outcomes, type Subject, triggerOf } from "./events.ts"
 import { sender } from "./sender.ts"
 
 /** How long to wait for a ledger entry. A worker needs milliseconds. */
 const turnSeconds = 5
 const lookMillis = 200
 
-export interface Given {
-  readonly session: string | null
-  readonly payment: string | null
-  readonly payment_intent: string | null
-  readonly object: string | null
-  readonly amount: Money.MicroUsd
-  readonly outcome: Outcome
-  readonly remote: boolean
-  readonly json: boolean
+const amountDefault = Money.dollars("25.00")
+
+export const triggerFlags = {
+  session: text("session", "session id of an existing checkout; default: a new one"),
+  payment: text("payment", "payment id (pay_…), as admin show lists it"),
+  payment_intent: text("payment-intent", "id of a real payment at Stripe (pi_…)"),
+  object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
+  amount: usd("amount", "amount in USD; must match the checkout; default: 25.00").pipe(Flag.withDefault(amountDefault)),
+  outcome: Flag.Literals("outcome", outcomes).pipe(
+    Flag.withDescription("outcome of a closed dispute; default: won"),
+    Flag.withDefault("won" as const)
+  ),
+  remote: boolean("remote", "allow a service that is not on this machine"),
+  json: boolean("json", "print the sent events and the ledger entries as JSON")
 }
+type Given = FlagsOf<typeof triggerFlags>
 
 /** Opens a checkout for the organization of the key. */
 const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {

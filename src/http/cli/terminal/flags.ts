@@ -1,8 +1,11 @@
 /** The forms of flags that most commands have. */
 import { Option } from "effect"
-import { Argument, Flag } from "effect/cli"
+import { Argument, type Command, Flag } from "effect/cli"
 import { usd as usdText } from "../../../schema/money/Money.ts"
 import { TypedUsd } from "./TypedUsd.ts"
+
+/** What was typed for these flags and arguments. */
+export type FlagsOf<Flags extends Command.Command.Config> = Command.Command.Config.Infer<Flags>
 
 /** False when it is left out. */
 export const boolean = (name: string, description: string) =>
@@ -21,6 +24,15 @@ export const optionalArgument = <A>(argument: Argument.Argument<A>, description:
   argument.pipe(Argument.withDescription(description), Argument.optional, Argument.map(Option.getOrNull))
 
 export const int = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description))
+
+/** A whole number of a range. */
+export const between = (name: string, least: number, most: number, description: string) =>
+  int(name, description).pipe(
+    Flag.filter(
+      (given) => given >= least && given <= most,
+      (given) => `--${name} must be from ${least} to ${most}, not ${given}`
+    )
+  )
 
 /** One of several words. Null when it is left out. */
 export const choice = <const A extends ReadonlyArray<string>>(name: string, words: A, description: string) =>

@@ -38,6 +38,8 @@ import { Attempt } from "../../../schema/runs/Run.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { consent } from "../../cli/terminal/consent.ts"
 import { fail } from "../../cli/terminal/exits.ts"
+import type { FlagsOf } from "../../cli/terminal/flags.ts"
+import type { checkFlags } from "../flags.ts"
 import { onDatabase, orgOf } from "../../operator/database.ts"
 import { harmless } from "../../cli/terminal/text.ts"
 import { bad, print, table, unknown } from "../../operator/output.ts"
@@ -45,15 +47,7 @@ import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 import type { RunRow } from "../../../schema/nouns/Run.ts"
 
-export interface CheckFlags {
-  readonly slug: string
-  readonly org: string | null
-  readonly max_cost: Money.MicroUsd
-  /** The folder for recordings; null writes none. */
-  readonly record: string | null
-  readonly yes: boolean
-  readonly json: boolean
-}
+type CheckFlags = FlagsOf<typeof checkFlags>
 
 interface Planned {
   readonly capability: Capability

@@ -1,23 +1,11 @@
 /** Definitions of `rungate providers` and its subcommands. Their handlers are loaded on demand. */
-import { Argument, Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { onDemand, packaged } from "../../operator/onDemand.ts"
 import { json } from "../../operator/flags.ts"
-import { text, usd, yes } from "../../cli/terminal/flags.ts"
-import { dollars } from "../../../schema/money/Money.ts"
+import { checkFlags } from "../flags.ts"
 
-const check = Command.make(
-  "check",
-  {
-    slug: Argument.String("provider").pipe(Argument.withDescription("slug of a configured provider")),
-    org: text("org", "organization whose wallet pays; the only one by default"),
-    max_cost: usd("max-cost", "the most that all runs together may be charged, in USD").pipe(
-      Flag.withDefault(dollars("0.50"))
-    ),
-    record: text("record", "folder for redacted recordings of the answers, which npm test can play"),
-    yes,
-    json
-  },
-  (given) => packaged(() => import("./check.ts"))((loaded) => loaded.checkProvider(given))
+const check = Command.make("check", checkFlags, (given) =>
+  packaged(() => import("./check.ts"))((loaded) => loaded.checkProvider(given))
 ).pipe(
   Command.withDescription(
     "Run each offer of a provider once with a known subject, and compare what it answers and costs; exit code 1 when one fails"
