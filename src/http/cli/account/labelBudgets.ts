@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { LabelBudget, LabelBudgetsApi, LabelValue, StatementPage } from "../../api/accounts/LabelBudgets.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { read, showList } from "../answers/show.ts"
+import { read, show } from "../answers/show.ts"
 import { outputFlag, saveFile } from "../receipts/files.ts"
 import { fail } from "../terminal/exits.ts"
 import { amount, argument } from "../terminal/flags.ts"
@@ -69,7 +69,7 @@ const statement = rowWith(
       }
     ],
     show: Effect.fnUntraced(function* (answer, shown, { output }) {
-      if (shown.json || shown.jsonl) return yield* showList(answer, shown, () => null)
+      if (shown.json || shown.jsonl) return yield* show(answer, shown, () => null)
       const { items, statement } = yield* read(StatementPage, answer)
       if (statement === null) return yield* fail("failed", "The service sent no statement. Run the command again.")
       const { period, charged, runs } = statement

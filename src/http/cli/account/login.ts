@@ -16,7 +16,7 @@ import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
-import { failureOf, read } from "../answers/show.ts"
+import { read, succeeded } from "../answers/show.ts"
 import { boolean, text, type FlagsOf } from "../terminal/flags.ts"
 
 /** The given value, else the answer to a prompt. */
@@ -53,8 +53,7 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
   // Every key may list runs, also one that reads its own only.
   const tried = yield* call(RunsApi.endpoints.list, { query: { limit: "1" } }, { token })
   if (tried.status === 401) return yield* fail("auth", `${url} rejected this key. Nothing was saved.`)
-  const failure = yield* failureOf(tried)
-  if (failure !== null) return yield* failure
+  yield* succeeded(tried)
   yield* savedKeys.save(profile, { url, api_key: Redacted.value(token) })
   yield* screen.say(`Saved the key for ${url} as profile "${profile}".`)
 })

@@ -9,7 +9,7 @@ import { batchRowsMax } from "../../../schema/batches/Batch.ts"
 import { OptOut, OptOutCheck, OptOutsAdded } from "../../../schema/nouns/OptOut.ts"
 import { type OperatorOptOutsApi, OptOutsApi } from "../../api/OptOuts.ts"
 import { addedSentence } from "../../client/Words.ts"
-import { drawn, drawnList, listed, nounTable, said } from "../answers/draw.ts"
+import { drawn, listed, nounTable, said } from "../answers/draw.ts"
 import { ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { json } from "../answers/show.ts"
@@ -70,7 +70,7 @@ export const optOutCommands = (
       }),
       row(endpoints.check, {
         fields: { values },
-        show: drawnList(Schema.Struct({ items: Schema.Array(OptOutCheck) }), ({ items }, shown) =>
+        show: drawn(Schema.Struct({ items: Schema.Array(OptOutCheck) }), ({ items }, shown) =>
           nounTable(OptOutCheck, items, shown)
         )
       }),

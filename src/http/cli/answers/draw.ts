@@ -6,7 +6,7 @@ import { facts, type Column, table } from "../terminal/table.ts"
 import { agoOf, dollars, durationOf, timeOf, utcOf } from "../terminal/values.ts"
 import type { Answer } from "./Client.ts"
 import { filled, type Show, type Shown } from "./row.ts"
-import { failureOf, formatOf, type Lines, read, show, showList, wire } from "./show.ts"
+import { formatOf, type Lines, read, show, succeeded, wire } from "./show.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 export type { Shown } from "./row.ts"
@@ -106,7 +106,7 @@ export const listed =
   (answer, shown) =>
     Effect.gen(function* () {
       const page = pageOf(noun)
-      yield* drawnList(page, ({ items }) =>
+      yield* drawn(page, ({ items }) =>
         items.length === 0 ? [empty] : [...nounTable(noun, items, shown, cells), ...foot(answer.text, shown)]
       )(answer, shown, null)
       // Programs get bytes, which nothing reads again.
@@ -120,22 +120,13 @@ export const listed =
 export const aside = (shown: Shown, sentence: string) =>
   formatOf(shown.screen, shown) === "table" ? shown.screen.say(sentence, "dim") : Effect.void
 
-/** The lines of one thing. */
+/** The lines of one thing, or of a list. */
 export const drawn =
   <A, I>(schema: Schema.Codec<A, I>, draw: (one: I, shown: Shown) => Lines): Show =>
   (answer, shown) =>
     show(answer, shown, (text) => {
       const one = wire(schema, text)
       return one === null ? null : draw(one, shown)
-    })
-
-/** The lines of a list that is no table of its items alone. */
-export const drawnList =
-  <A, I>(schema: Schema.Codec<A, I>, draw: (page: I, shown: Shown) => Lines): Show =>
-  (answer, shown) =>
-    showList(answer, shown, (text) => {
-      const page = wire(schema, text)
-      return page === null ? null : draw(page, shown)
     })
 
 /** What is said of one, without what it does not have. */
@@ -155,11 +146,8 @@ export const said =
   (answer, shown) =>
     Effect.gen(function* () {
       if (formatOf(shown.screen, shown) === "json") return yield* show(answer, { json: true }, () => null)
-      const failure = yield* failureOf(answer)
-      if (failure !== null) return yield* failure
-      yield* shown.screen.say(
-        typeof sentence === "string" ? filled(sentence, shown.fields) : sentence(answer.text, shown)
-      )
+      const { text } = yield* succeeded(answer)
+      yield* shown.screen.say(typeof sentence === "string" ? filled(sentence, shown.fields) : sentence(text, shown))
     })
 
 const NewKey = Schema.Struct({ id: Schema.String, api_key: Schema.String })

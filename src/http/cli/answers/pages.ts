@@ -5,7 +5,7 @@ import { type Answer, type Ask, Client } from "./Client.ts"
 import { type Operation, requestOf, type RequestOf } from "./operation.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { failureOf, pageOf } from "./show.ts"
+import { pageOf, succeeded } from "./show.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import { boolean, optional, text } from "../terminal/flags.ts"
 
@@ -98,9 +98,7 @@ export const showCsv = Effect.fnUntraced(function* (
     page === null ? path : withQuery(path, { limit: page.limit, cursor: page.cursor }),
     { headers: { accept: "text/csv" } }
   )
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  yield* screen.out(answer.text)
+  yield* screen.out((yield* succeeded(answer)).text)
   const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers["link"] ?? "")?.[1]
   if (cursor !== undefined)
     yield* screen.warn(`More rows are left. Continue with: --cursor ${decodeURIComponent(cursor)}`)

@@ -42,6 +42,12 @@ export const failureOf = Effect.fnUntraced(function* ({ status, text, request }:
   )
 })
 
+/** Fails with the error of a response. */
+export const succeeded = Effect.fnUntraced(function* (answer: Answer) {
+  const failure = yield* failureOf(answer)
+  return failure === null ? answer : yield* failure
+})
+
 /** The text with a newline at its end. */
 export const printed = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
@@ -57,11 +63,10 @@ export const wire = <A, I>(schema: Schema.Codec<A, I>, text: string): I | null =
 
 /** The body of an answer. Fails with the service's error, or if a newer service wrote it otherwise. */
 export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>, answer: Answer) {
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
+  const { text } = yield* succeeded(answer)
   const { url } = yield* Credentials
   return (
-    wire(schema, answer.text) ??
+    wire(schema, text) ??
     (yield* fail("failed", `This version of rungate can't read the answer of ${url}. Install the service's version.`))
   )
 })
@@ -78,37 +83,28 @@ export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: str
   yield* screen.out(drawn.map((line) => `${line}\n`).join(""))
 })
 
-/** Prints a single object. `draw` returns the lines for a terminal, or null when it can't read the body. */
-export const show = Effect.fnUntraced(function* (
-  answer: Answer,
-  flags: { readonly json: boolean },
-  draw: (text: string) => Lines | null
-) {
-  const screen = yield* Screen
-  const failure = yield* failureOf(answer)
-  const format = formatOf(screen, flags)
-  if (format !== "table") yield* screen.out(printed(answer.text))
-  if (failure !== null) return yield* failure
-  if (format === "table") yield* lines(draw(answer.text), answer.text)
-})
-
 /** The JSON texts of a page's items, and the cursor of the next page. */
 export const pageOf = (text: string): { readonly items: ReadonlyArray<string>; readonly next: string | null } => {
   const next: unknown = JSON.parse(memberText(text, "next_cursor") ?? "null")
   return { items: elementTexts(memberText(text, "items") ?? "[]"), next: typeof next === "string" ? next : null }
 }
 
-/** Prints a list of `items`. */
-export const showList = Effect.fnUntraced(function* (
+const itemLines = (text: string) =>
+  pageOf(text)
+    .items.map((item) => `${item.replace(/\n/g, " ")}\n`)
+    .join("")
+
+/** Prints an answer. `draw` returns the lines for a terminal, or null when it can't read the body. */
+export const show = Effect.fnUntraced(function* (
   answer: Answer,
-  flags: { readonly json: boolean; readonly jsonl: boolean },
+  flags: Parameters<typeof formatOf>[1],
   draw: (text: string) => Lines | null
 ) {
   const screen = yield* Screen
-  if (formatOf(screen, flags) !== "jsonl" || answer.status >= 400) return yield* show(answer, flags, draw)
-  yield* screen.out(
-    pageOf(answer.text)
-      .items.map((item) => `${item.replace(/\n/g, " ")}\n`)
-      .join("")
-  )
+  const failure = yield* failureOf(answer)
+  const format = formatOf(screen, flags)
+  if (format === "jsonl" && failure === null) return yield* screen.out(itemLines(answer.text))
+  if (format !== "table") yield* screen.out(printed(answer.text))
+  if (failure !== null) return yield* failure
+  if (format === "table") yield* lines(draw(answer.text), answer.text)
 })

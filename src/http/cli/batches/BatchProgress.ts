@@ -7,7 +7,7 @@ import { listLimitMax } from "../../api/shapes/Common.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call, requestOf } from "../answers/operation.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
-import { failureOf, read, wire } from "../answers/show.ts"
+import { read, succeeded, wire } from "../answers/show.ts"
 import { readText } from "../runs/input.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -92,9 +92,7 @@ export const untilResults = Effect.fnUntraced(function* (
   for (let last = 0; last < ended.rows.total; ) {
     const part = { params: { batch_id: ended.id }, query: { limit: String(listLimitMax), cursor: String(last) } }
     const how = { headers: { accept: "application/x-ndjson" }, seconds: uploadSeconds }
-    const page: Answer = yield* call(endpoints.results, part, how)
-    const refused = yield* failureOf(page)
-    if (refused !== null) return yield* refused
+    const page: Answer = yield* Effect.flatMap(call(endpoints.results, part, how), succeeded)
     const lines = page.text.split("\n").filter((line) => line !== "")
     // A line that a newer service wrote otherwise is left out.
     results.push(...lines.flatMap((line) => wire(BatchResult, line) ?? []))

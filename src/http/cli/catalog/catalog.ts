@@ -16,7 +16,7 @@ import { CatalogApi } from "../../api/Catalog.ts"
 import { DiscoveryApi } from "../../api/Discovery.ts"
 import { percent } from "../../client/Words.ts"
 import { cliHints } from "../answers/commands.ts"
-import { drawnList, nounTable, type Shown, tableLines } from "../answers/draw.ts"
+import { drawn, nounTable, type Shown, tableLines } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { type Lines, show, wire } from "../answers/show.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
@@ -154,7 +154,7 @@ export const discover = row(DiscoveryApi.endpoints.discover, {
     provider: "only this provider"
   },
   examples: [{ command: "rungate discover find a work email", description: "In plain words" }],
-  show: drawnList(Discovered, discoverLines)
+  show: drawn(Discovered, discoverLines)
 })
 
 export const inspect = rowWith(

@@ -4,7 +4,7 @@
  * One subject is shown in full; several subjects, or a file of them, as one row each. Free.
  */
 import { Effect, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { getRun, runningRuns } from "../../../schema/Steps.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import { isBought } from "../../../schema/runs/History.ts"
@@ -13,7 +13,7 @@ import { History, HistoryBatch, HistoryItem, HistoryRow, type HistoryTouch } fro
 import { HistoryApi } from "../../api/History.ts"
 import type { Answer } from "../answers/Client.ts"
 import { cliHints } from "../answers/commands.ts"
-import { drawn, drawnList, factLines, nounTable, type Paper, type Shown } from "../answers/draw.ts"
+import { drawn, factLines, nounTable, type Paper, type Shown } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
@@ -122,7 +122,7 @@ export const history = Command.make(
     }
     if (limit !== null)
       return yield* fail("usage", "--limit needs a single subject, without --jsonl: of several, each is one row.")
-    yield* shownAs(drawnList(HistoryBatch, batchLines), yield* askBatches(all, kind), { json, jsonl })
+    yield* shownAs(drawn(HistoryBatch, batchLines), yield* askBatches(all, kind), { json, jsonl })
   })
 ).pipe(
   Command.withDescription("Show past runs about subjects: seen, contacted, results to reuse"),

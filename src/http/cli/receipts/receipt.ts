@@ -5,7 +5,7 @@ import { keysPath } from "../../../schema/receipts/PublicKeys.ts"
 import { ReceiptsApi } from "../../api/Receipts.ts"
 import { Client } from "../answers/Client.ts"
 import { call } from "../answers/operation.ts"
-import { failureOf } from "../answers/show.ts"
+import { succeeded } from "../answers/show.ts"
 import { outputFlag, saveFile } from "./files.ts"
 import { verify } from "./verify.ts"
 import { argument } from "../terminal/flags.ts"
@@ -15,10 +15,8 @@ const keys = Command.make(
   { output: outputFlag("jwks.json") },
   Effect.fnUntraced(function* ({ output }) {
     const { send } = yield* Client
-    const answer = yield* send("GET", keysPath)
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    yield* saveFile(output ?? "jwks.json", answer.text, "the keys of receipts")
+    const { text } = yield* Effect.flatMap(send("GET", keysPath), succeeded)
+    yield* saveFile(output ?? "jwks.json", text, "the keys of receipts")
   })
 ).pipe(Command.withDescription("Save the public keys that verify receipts"))
 
@@ -30,10 +28,9 @@ export const receipt = Command.make(
   },
   Effect.fnUntraced(function* ({ run_id, output }) {
     const how = { headers: { accept: "application/jose" } }
-    const answer = yield* call(ReceiptsApi.endpoints.get, { params: { run_id } }, how)
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    yield* saveFile(output ?? `${run_id}.jws`, answer.text, "the receipt")
+    const asking = call(ReceiptsApi.endpoints.get, { params: { run_id } }, how)
+    const { text } = yield* Effect.flatMap(asking, succeeded)
+    yield* saveFile(output ?? `${run_id}.jws`, text, "the receipt")
   })
 ).pipe(
   Command.withDescription("Save the signed receipt of a run; verify it, also offline"),

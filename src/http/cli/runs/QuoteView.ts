@@ -15,7 +15,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import { quoteNotes } from "../../client/Words.ts"
 import { Client } from "../answers/Client.ts"
 import { sentenceFor } from "../answers/problems.ts"
-import { decoded, failureOf, type Lines } from "../answers/show.ts"
+import { decoded, type Lines, succeeded } from "../answers/show.ts"
 import { consent } from "../terminal/consent.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -59,10 +59,8 @@ export const sendQuote = (text: string) => send(QuotesApi.endpoints.quote, {}, {
 /** Asks for the quote of the run with this body. A request that a run refuses fails as the run would. */
 export const quoteOf = Effect.fnUntraced(function* (body: string) {
   const { url } = yield* Client
-  const answer = yield* sendQuote(body)
-  const failure = yield* failureOf(answer)
-  if (failure !== null) return yield* failure
-  const quote = readQuote(answer.text)
+  const { text } = yield* Effect.flatMap(sendQuote(body), succeeded)
+  const quote = readQuote(text)
   if (quote !== null) return quote
   return yield* fail("failed", `This version of rungate can't read the quote of ${url}. Install the service's version.`)
 })

@@ -63,16 +63,17 @@ const ticking = <A, E, R>(run_id: Ref.Ref<string | null>, work: Effect.Effect<A,
     return yield* Effect.ensuring(work, Effect.andThen(Fiber.interrupt(ticker), screen.status("")))
   })
 
-const interrupted = (run_id: Ref.Ref<string | null>) =>
-  Effect.gen(function* () {
-    const screen = yield* Screen
-    const id = yield* Ref.get(run_id)
-    yield* screen.warn(
-      id === null
-        ? `Interrupted before the service answered. The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
-        : `Interrupted. The run ${id} continues. Wait for it with: ${waitCommand(id)}`
-    )
-  })
+/** Says how to come back to a run that this command leaves, because it was interrupted or lost the connection. */
+const leaving = Effect.fnUntraced(function* (run_id: Ref.Ref<string | null>, interrupted: boolean) {
+  const screen = yield* Screen
+  const id = yield* Ref.get(run_id)
+  const why = interrupted ? `Interrupted${id === null ? " before the service answered" : ""}. ` : ""
+  yield* screen.warn(
+    id === null
+      ? `${why}The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
+      : `${why}The run ${id} continues. Wait for it with: ${waitCommand(id)}`
+  )
+})
 
 /** Reads a run until it is final or `seconds` have passed; null waits without a limit. */
 const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
@@ -93,7 +94,7 @@ const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | n
 /** Waits for a run by its id. */
 export const waitFor = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
   const id = yield* Ref.make<string | null>(run_id)
-  const answer = yield* ticking(id, reading(run_id, seconds)).pipe(Effect.onInterrupt(() => interrupted(id)))
+  const answer = yield* ticking(id, reading(run_id, seconds)).pipe(Effect.onInterrupt(() => leaving(id, true)))
   const run = runIn(answer.text)
   if (run !== null && isFinal(run.status)) yield* Effect.flatMap(Journal, (journal) => journal.closeRun(run_id))
   return answer
@@ -160,21 +161,10 @@ export const deliver = Effect.fnUntraced(function* (
     return last
   })
   return yield* ticking(id, work).pipe(
-    Effect.onInterrupt(() => interrupted(id)),
-    Effect.tapError((error) => (error.exit_code === exits.pending ? lost(id) : Effect.void))
+    Effect.onInterrupt(() => leaving(id, true)),
+    Effect.tapError((error) => (error.exit_code === exits.pending ? leaving(id, false) : Effect.void))
   )
 })
-
-const lost = (run_id: Ref.Ref<string | null>) =>
-  Effect.gen(function* () {
-    const screen = yield* Screen
-    const id = yield* Ref.get(run_id)
-    yield* screen.warn(
-      id === null
-        ? `The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
-        : `The run ${id} continues. Wait for it with: ${waitCommand(id)}`
-    )
-  })
 
 /** The unfinished run of the same command, which is joined; null when there is none or with --again. */
 export const leftBy = Effect.fnUntraced(function* (typed: string, again: boolean) {

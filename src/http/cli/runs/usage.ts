@@ -4,7 +4,7 @@ import { Flag } from "effect/cli"
 import { sum, usd, Usd } from "../../../schema/money/Money.ts"
 import { UsageItem, UsagePage } from "../../../schema/nouns/Usage.ts"
 import { UsageApi } from "../../api/Usage.ts"
-import { drawnList, nounColumns, tableLines } from "../answers/draw.ts"
+import { drawn, nounColumns, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
@@ -48,7 +48,7 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
   const most = Math.max(...items.map(sizeOf))
   // Days stay in their order; other groups begin with the largest.
   const rows = groups.includes("day") ? items : [...items].sort((a, b) => sizeOf(b) - sizeOf(a))
-  const drawn = tableLines(
+  const table = tableLines(
     rows,
     [
       ...groups.map((group) => ({
@@ -64,7 +64,7 @@ const usageLines = ({ items, reused }: typeof UsagePage.Encoded, shown: Shown): 
   const runs = items.reduce((all, item) => all + item.runs, 0)
   const total = `${runs} ${runs === 1 ? "run" : "runs"}, ${dollars(usd(charged))} charged`
   const saved = reused === undefined ? [] : [`${reused.runs} of them reused a result, ${dollars(reused.saved)} saved`]
-  return [...drawn, "", ...[total, ...saved].map((line) => shown.screen.paint("dim", line))]
+  return [...table, "", ...[total, ...saved].map((line) => shown.screen.paint("dim", line))]
 }
 
 export const usage = rowWith(
@@ -97,6 +97,6 @@ export const usage = rowWith(
       { command: "rungate usage --by capability,status", description: "What was run, and how it ended" },
       { command: "rungate usage --by metadata.campaign --csv", description: "For a spreadsheet" }
     ],
-    show: drawnList(UsagePage, usageLines)
+    show: drawn(UsagePage, usageLines)
   }
 )

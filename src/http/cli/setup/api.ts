@@ -7,7 +7,7 @@ import { fail } from "../terminal/exits.ts"
 import { inputFlags, jsonOf, wordsArgument, textOf } from "../runs/input.ts"
 import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { failureOf, printed } from "../answers/show.ts"
+import { printed, succeeded } from "../answers/show.ts"
 import { harmless } from "../terminal/text.ts"
 import { argument, boolean } from "../terminal/flags.ts"
 
@@ -78,8 +78,7 @@ export const api = Command.make(
       yield* screen.out(`HTTP ${answer.status}\n${head.join("\n")}\n\n`)
     }
     yield* screen.out(printed(answer.text))
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
+    yield* succeeded(answer)
   })
 ).pipe(
   Command.withDescription("Send any API request and print the response unchanged"),

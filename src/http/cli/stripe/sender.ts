@@ -5,7 +5,7 @@
  */
 import { Clock, Config, Effect, Schema } from "effect"
 import { Client } from "../answers/Client.ts"
-import { decoded, failureOf } from "../answers/show.ts"
+import { decoded, succeeded } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { eventText } from "./events.ts"
 
@@ -52,9 +52,7 @@ export const sender = Effect.fnUntraced(function* (remote: boolean) {
     const signed = { payload: text, secret, timestamp: Math.floor(now / 1000) }
     const signature = yield* Effect.promise(() => Stripe.webhooks.generateTestHeaderStringAsync(signed))
     const answer = yield* send("POST", "/v1/webhooks/stripe", { text, headers: { "stripe-signature": signature } })
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const received = decoded(Received, answer.text)
+    const received = decoded(Received, (yield* succeeded(answer)).text)
     if (received === null) return yield* fail("failed", `${url} did not accept the Stripe event. Check RUNGATE_URL.`)
     return { id, type, outcome: received.outcome }
   })

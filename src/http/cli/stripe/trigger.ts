@@ -7,7 +7,7 @@ import { TopUp } from "../../../schema/nouns/Wallet.ts"
 import { TopUpsApi } from "../../api/TopUps.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
-import { decoded, failureOf, formatOf, lines, pageOf } from "../answers/show.ts"
+import { decoded, formatOf, lines, pageOf, succeeded } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { facts } from "../terminal/table.ts"
@@ -52,10 +52,9 @@ const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
 const entryOf = Effect.fnUntraced(function* (reference: string) {
   const end = (yield* Clock.currentTimeMillis) + turnSeconds * 1000
   for (;;) {
-    const answer = yield* call(WalletApi.endpoints.transactions, { query: { limit: "200" } })
-    const failure = yield* failureOf(answer)
-    if (failure !== null) return yield* failure
-    const entry = pageOf(answer.text).items.find((item) => memberText(item, "reference") === JSON.stringify(reference))
+    const latest = call(WalletApi.endpoints.transactions, { query: { limit: "200" } })
+    const { items } = pageOf((yield* Effect.flatMap(latest, succeeded)).text)
+    const entry = items.find((item) => memberText(item, "reference") === JSON.stringify(reference))
     if (entry !== undefined || (yield* Clock.currentTimeMillis) > end) return entry ?? null
     yield* Effect.sleep(`${lookMillis} millis`)
   }
