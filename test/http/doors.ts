@@ -21,7 +21,7 @@ import { type Entry, Journal, type Order } from "../../src/http/cli/state/Journa
 import { Screen } from "../../src/http/cli/terminal/Screen.ts"
 import { callerFor } from "../../src/http/handlers/McpCaller.ts"
 import { statelessRunTool } from "../../src/http/mcp/statelessRun.ts"
-import { toolsFor } from "../../src/http/mcp/toolHandlers.ts"
+import { toolsWith } from "../../src/http/mcp/toolHandlers.ts"
 import * as Tools from "../../src/http/mcp/Tools.ts"
 
 /** A request that left a door, or why it did not. */
@@ -102,12 +102,9 @@ export const called = async (name: string, given: unknown): Promise<Left> => {
     sent.push({ _tag: "Sent", method: request.method, path: pathname, text: await request.text() })
     return Response.json(JSON.parse(ended.text))
   }, "http://service.example")
-  const tools = toolsFor(
-    here,
-    Tools.statelessRun.withHandler((one) => here(statelessRunTool(one)))
-  )
+  const tools = toolsWith(Tools.statelessRun.withHandler(statelessRunTool))
   const tool = tools.find((one) => one.name === name) ?? unreachable(name)
-  const { text } = await Effect.runPromise(tool.call(given))
+  const { text } = await Effect.runPromise(here(tool.call(given)))
   return sent[0] ?? { _tag: "Refused", words: text }
 }
 const unreachable = (name: string): never => {

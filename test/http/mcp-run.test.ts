@@ -12,8 +12,8 @@ const given = { capability: "email.verify", input: { email: "ada@example.com" },
 
 const called = async (api: Handler, more: Readonly<Record<string, unknown>> = {}) => {
   const here = callerFor(api, "http://service.example")
-  const tool = Tools.statelessRun.withHandler((one) => here(statelessRunTool(one)))
-  const { text, failed } = await Effect.runPromise(tool.call({ ...given, ...more }))
+  const tool = Tools.statelessRun.withHandler(statelessRunTool)
+  const { text, failed } = await Effect.runPromise(here(tool.call({ ...given, ...more })))
   return { failed, body: JSON.parse(text) }
 }
 const refusing = (status: number, code: string) =>
@@ -69,18 +69,18 @@ test("a part of a long result never begins or ends in the middle of a character"
     async () => Response.json({ run_id: "run_1", status: "succeeded", result }),
     "http://a.example"
   )
-  const tool = Tools.getRun.withHandler((one) => here(getRunTool(one)))
+  const tool = Tools.getRun.withHandler(getRunTool)
   let text = ""
   let next: number | null = 0
   while (next !== null) {
-    const answer = await Effect.runPromise(tool.call({ run_id: "run_1", result_from: next }))
+    const answer = await Effect.runPromise(here(tool.call({ run_id: "run_1", result_from: next })))
     const part: { readonly text: string; readonly next_from: number | null } = JSON.parse(answer.text).result_part
     expect(part.text.isWellFormed()).toBe(true)
     text += part.text
     next = part.next_from
   }
   expect(JSON.parse(text)).toEqual(result)
-  const within = await Effect.runPromise(tool.call({ run_id: "run_1", result_from: 10 }))
+  const within = await Effect.runPromise(here(tool.call({ run_id: "run_1", result_from: 10 })))
   expect(JSON.parse(within.text).result_part.text.isWellFormed()).toBe(true)
 })
 
@@ -94,11 +94,11 @@ test("run_batch leaves a result out that no answer can hold, and says how to rea
     if (!url.includes("/results")) return Response.json({ id: "bat_1", done: true })
     return new Response(rows.flatMap((one) => (one.row > after ? [`${JSON.stringify(one)}\n`] : [])).join(""))
   }, "http://service.example")
-  const tool = runBatch.withHandler((one) => here(runBatchTool(one)))
+  const tool = runBatch.withHandler(runBatchTool)
   const seen: Array<Record<string, unknown>> = []
   let after: number | undefined = 0
   while (after !== undefined) {
-    const { text, failed } = await Effect.runPromise(tool.call({ batch_id: "bat_1", results_after: after }))
+    const { text, failed } = await Effect.runPromise(here(tool.call({ batch_id: "bat_1", results_after: after })))
     expect([failed, text.length < 100_000]).toEqual([false, true])
     const { results, next_row } = JSON.parse(text)
     seen.push(...results)
@@ -128,8 +128,8 @@ test("run_batch says that rows before next_row may end later, while the batch is
           : Response.json(batch),
       "http://service.example"
     )
-    const tool = runBatch.withHandler((one) => here(runBatchTool(one)))
-    const { next_row, next } = JSON.parse((await Effect.runPromise(tool.call({ batch_id: "bat_1" }))).text)
+    const tool = runBatch.withHandler(runBatchTool)
+    const { next_row, next } = JSON.parse((await Effect.runPromise(here(tool.call({ batch_id: "bat_1" })))).text)
     expect([next_row, next]).toEqual([1, done ? undefined : expect.stringContaining("from the start")])
   }
 })
@@ -140,7 +140,7 @@ test("allowances takes an amount as a number, as run takes max_cost", async () =
     bodies.push(await request.json())
     return Response.json({}, { status: 201 })
   }, "http://service.example")
-  const tool = allowances.withHandler((one) => here(allowancesTool(one)))
-  await Effect.runPromise(tool.call({ action: "create", name: "agent", amount: 2.5, expires_in_seconds: 60 }))
+  const tool = allowances.withHandler(allowancesTool)
+  await Effect.runPromise(here(tool.call({ action: "create", name: "agent", amount: 2.5, expires_in_seconds: 60 })))
   expect(bodies).toMatchObject([{ amount: "2.50" }])
 })

@@ -16,7 +16,7 @@ import { isRecord } from "../../schema/json/Json.ts"
 import { isLoopback } from "../../schema/oauth/Client.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
-import { resourcesFor, toolsFor } from "../mcp/toolHandlers.ts"
+import { resources, toolsWith } from "../mcp/toolHandlers.ts"
 import { statelessRunTool } from "../mcp/statelessRun.ts"
 import { callName, CurrentCall, nobodysCall, type OpenCall, openCalls } from "../mcp/OpenCalls.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
@@ -47,9 +47,8 @@ const registrations = (api: Handler, url: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const here = callerFor(api, url)
-      const run = Tools.statelessRun.withHandler((given) => here(statelessRunTool(given)))
-      yield* registerTools(toolsFor(here, run))
-      yield* registerResources(resourcesFor(here))
+      yield* registerTools(toolsWith(Tools.statelessRun.withHandler(statelessRunTool)), here)
+      yield* registerResources(resources, here)
     })
   )
 

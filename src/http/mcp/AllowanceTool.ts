@@ -8,18 +8,15 @@ import { Allowance, NewAllowance } from "../api/accounts/Allowances.ts"
 import { segmentOf } from "../../schema/Ids.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"
-import { answered, refusal, refusalIn, unanswered } from "./Answers.ts"
-import { Service, type ServiceShape } from "./Service.ts"
+import { answered, refusal, replied } from "./Answers.ts"
+import { send } from "./Service.ts"
 import { tool } from "./Tool.ts"
+import { between, named, optional } from "./Tools.ts"
 
 const name = "allowances"
 /** Longer ones are created with the API or the command. */
 const secondsMax = 30 * 86_400
 const listLimit = 20
-
-const optional = Schema.optionalKey
-const text = (description: string) =>
-  optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)).annotate({ description }))
 
 export const allowances = tool({
   name,
@@ -30,21 +27,17 @@ export const allowances = tool({
     action: Schema.Literals(["create", "list", "revoke"]).annotate({
       description: "revoke also ends those under it"
     }),
-    name: text("create: who gets it"),
+    name: optional(named("create: who gets it")),
     amount: optional(Usd.pipe(Schema.annotateEncoded({ description: 'create: USD, such as "2.00"' }))),
-    expires_in_seconds: optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: secondsMax })).annotate({
-        description: "create: when it ends"
-      })
-    ),
+    expires_in_seconds: optional(between(1, secondsMax, "create: when it ends")),
     allow: optional(
       Schema.JsonObject.annotate({
         description:
           "create: its scope, never wider than yours: capabilities, providers, raw, read_only, max_cost, mint, read"
       })
     ),
-    allowance_id: text("revoke: its id, key_…"),
-    cursor: text("list: next_cursor of the previous page")
+    allowance_id: optional(named("revoke: its id, key_…")),
+    cursor: optional(named("list: next_cursor of the previous page"))
   }),
   answers: [NewAllowance, Allowance, pageOf(Allowance)],
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false }
@@ -57,14 +50,8 @@ const path = "/v1/allowances"
 /** When an answer was lost: the key of an allowance that nobody received is of no use. */
 const lost = { hint: `Call ${name} with action list. If it shows an allowance whose key you don't have, revoke it.` }
 
-const reply = Effect.fnUntraced(
-  function* (...given: Parameters<ServiceShape["send"]>) {
-    const { send } = yield* Service
-    const answer = yield* send(...given)
-    return (yield* refusalIn(name, answer)) ?? answered(name, answer.text)
-  },
-  Effect.catch((error) => unanswered(name, error, error.code === "connection_lost" ? lost : {}))
-)
+const reply = (...request: Parameters<typeof send>) =>
+  replied(name, send(...request), (text) => Effect.succeed(answered(name, text)), lost)
 
 const missing = (action: string, members: string) =>
   refusal(name, {

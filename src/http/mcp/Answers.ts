@@ -99,6 +99,26 @@ export const refusalIn = Effect.fnUntraced(function* (name: string, answer: Answ
 export const unanswered = (name: string, { code, message }: NoAnswer, more: Unsettled = {}) =>
   refusal(name, { code, message, ...more })
 
+/** Asks, and answers what `shown` makes of the response, or the refusal in it. `lost` is for a lost response. */
+export const replied = <R>(
+  name: string,
+  asking: Effect.Effect<Answer, NoAnswer, Service>,
+  shown: (text: string) => Effect.Effect<Answered, never, R>,
+  lost: Unsettled = {}
+) =>
+  asking.pipe(
+    Effect.flatMap((answer) =>
+      Effect.flatMap(refusalIn(name, answer), (refused) =>
+        refused === null ? shown(answer.text) : Effect.succeed(refused)
+      )
+    ),
+    Effect.catch((error) => unanswered(name, error, error.code === "connection_lost" ? lost : {}))
+  )
+
+/** Asks, and answers the unchanged response. */
+export const reply = (name: string, asking: Effect.Effect<Answer, NoAnswer, Service>, charsMax?: number) =>
+  replied(name, asking, (text) => Effect.succeed(answered(name, text, charsMax)))
+
 /** Appends members to the text of a non-empty JSON object. */
 export const withMembers = (text: string, members: Readonly<Record<string, string | undefined>>): string => {
   const more = Object.entries(members).flatMap(([name, value]) =>

@@ -8,14 +8,16 @@ import { segmentOf } from "../../schema/Ids.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
+import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import * as nouns from "../../schema/nouns/Batch.ts"
 import { Batch } from "../api/Batches.ts"
 import { listLimitMax } from "../api/shapes/Common.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
-import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { answered, refusal, refusalIn, replied, unanswered, withMembers } from "./Answers.ts"
 import { Progress } from "./Register.ts"
-import { type Answer, type NoAnswer, Service } from "./Service.ts"
+import { type Answer, type NoAnswer, send, type Service } from "./Service.ts"
 import { tool } from "./Tool.ts"
+import { between, IdempotencyKey, named, optional } from "./Tools.ts"
 
 /** Runs in one call: what a model writes. Longer lists are sent with the API or `rungate batch`. */
 const runsMax = 200
@@ -25,7 +27,6 @@ const resultsCharsMax = 60_000
 /** Also how often the host is told the progress. */
 const pollSeconds = 2
 
-const optional = Schema.optionalKey
 const name = "run_batch"
 
 const BatchAnswer = Schema.toEncoded(
@@ -63,23 +64,17 @@ export const runBatch = tool({
       )
     ),
     metadata: optional(metadataAs('labels of your own for the runs, such as {"campaign": "spring"}')),
-    idempotency_key: optional(
-      Schema.String.check(
-        Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "must be 8 to 100 letters, digits, _ or -" })
-      ).annotate({ description: "generated from the arguments by default" })
-    ),
-    batch_id: optional(
-      Schema.NonEmptyString.check(Schema.isMaxLength(100)).annotate({ description: "reads this batch, bat_…, instead" })
-    ),
+    idempotency_key: optional(IdempotencyKey.annotate({ description: "generated from the arguments by default" })),
+    batch_id: optional(named("reads this batch, bat_…, instead", 100)),
     results_after: optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 })).annotate({
-        description: "with batch_id: only results of later rows; next_row of the previous answer"
-      })
+      between(0, batchRowsMax, "with batch_id: only results of later rows; next_row of the previous answer")
     ),
     wait_seconds: optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax })).annotate({
-        description: `with batch_id: how long to wait for the end of the batch, 0 to ${waitSecondsMax}; default: 0`
-      })
+      between(
+        0,
+        waitSecondsMax,
+        `with batch_id: how long to wait for the end of the batch, 0 to ${waitSecondsMax}; default: 0`
+      )
     ),
     retry_blocked: optional(
       Schema.Boolean.annotate({
@@ -102,7 +97,6 @@ const batchOrRefusal = Effect.fnUntraced(function* (asking: Effect.Effect<Answer
 })
 
 const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, idempotency_key }: Given) {
-  const { send } = yield* Service
   if (max_total === undefined)
     return yield* refusal(name, {
       code: "invalid_request",
@@ -113,11 +107,10 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
     { runs: JSON.stringify(runs) }
   )
   const key = idempotency_key ?? `mcp-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 40)}`
-  const { text: batch, refused } = yield* batchOrRefusal(
-    send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } })
-  )
   const next = "Call run_batch with batch_id and wait_seconds to read the progress and the results."
-  return refused ?? answered(name, withMembers(batch, { next: JSON.stringify(next) }))
+  return yield* replied(name, send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } }), (batch) =>
+    Effect.succeed(answered(name, withMembers(batch, { next: JSON.stringify(next) })))
+  )
 })
 
 const rowOf = (line: string): number => Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
@@ -132,7 +125,6 @@ const shownRow = (line: string): string => {
 
 /** The results after a row, as many as fit into an answer. */
 const resultsOf = Effect.fnUntraced(function* (path: string, after: number, total: number) {
-  const { send } = yield* Service
   const taken: Array<string> = []
   let last = after
   let chars = 0
@@ -154,7 +146,6 @@ const decodeBatch = Schema.decodeUnknownOption(Schema.fromJsonString(Batch))
 
 /** Reads the batch until it has ended or the time is over, and tells the host the progress. */
 const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
-  const { send } = yield* Service
   const tell = yield* Progress
   const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
   for (;;) {
@@ -173,7 +164,6 @@ const unfinished =
 
 const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   const { cancel = false, retry_blocked = false, max_total, results_after = 0, wait_seconds = 0 } = given
-  const { send } = yield* Service
   const path = `/v1/batches/${segmentOf(batch_id)}`
   if (cancel) {
     const { refused } = yield* batchOrRefusal(send("POST", `${path}/cancel`))

@@ -5,18 +5,16 @@
  * Tests check answers against the full schemas.
  */
 import { type JsonSchema, Option, Schema } from "effect"
+import { isRecord } from "../../schema/json/Json.ts"
 
 type Members = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const membersOf = (value: unknown): Members => (isObject(value) ? value : {})
+const membersOf = (value: unknown): Members => (isRecord(value) ? value : {})
 
 /** Changes every schema inside a schema. `level` is 0 for the schema itself, and 1 for its members. */
 const mapSchemas = (value: unknown, level: number, change: (schema: Members, level: number) => Members): unknown => {
   if (Array.isArray(value)) return value.map((one) => mapSchemas(one, level, change))
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(change(value, level)).map(([name, member]) => [
       name,

@@ -6,6 +6,7 @@
  */
 import { Clock, Context, Effect, Option, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
+import type { Here, Service } from "./Service.ts"
 import { type Answered, type Tool, valueOf } from "./Tool.ts"
 
 /** Reports progress to the host, if the call asked for it. */
@@ -36,7 +37,7 @@ const resultOf = (answered: Answered) =>
     isError: answered.failed
   })
 
-export const registerTools = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>) {
+export const registerTools = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>, here: Here) {
   const server = yield* McpServer.McpServer
   for (const { name, title, description, annotations, inputSchema, outputSchema, call } of tools) {
     const input = yield* Effect.orDie(Schema.decodeUnknownEffect(McpSchema.ToolJson)(inputSchema))
@@ -52,7 +53,7 @@ export const registerTools = Effect.fnUntraced(function* (tools: ReadonlyArray<T
       annotations: Context.empty(),
       handle: (given: unknown) =>
         Effect.flatMap(telling(server), (tell) =>
-          Effect.map(Effect.provideService(call(given), Progress, tell), resultOf)
+          Effect.map(Effect.provideService(here(call(given)), Progress, tell), resultOf)
         )
     })
   }
@@ -65,9 +66,9 @@ export interface Readable {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly read: (id: string) => Effect.Effect<Answered>
+  readonly read: (id: string) => Effect.Effect<Answered, never, Service>
   /** Ids with this prefix, for completion. */
-  readonly complete: (begun: string) => Effect.Effect<ReadonlyArray<string>>
+  readonly complete: (begun: string) => Effect.Effect<ReadonlyArray<string>, never, Service>
 }
 
 /** The limit of the protocol. */
@@ -77,7 +78,7 @@ const decodeRefusal = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ message: Schema.String }) }))
 )
 
-export const registerResources = Effect.fnUntraced(function* (readables: ReadonlyArray<Readable>) {
+export const registerResources = Effect.fnUntraced(function* (readables: ReadonlyArray<Readable>, here: Here) {
   const server = yield* McpServer.McpServer
   for (const { prefix, parameter, name, title, description, read, complete } of readables) {
     yield* server.addResourceTemplate({
@@ -93,7 +94,7 @@ export const registerResources = Effect.fnUntraced(function* (readables: Readonl
       routerPath: `${prefix.replace(":", "::")}:0`,
       completions: {
         [parameter]: (begun) =>
-          Effect.map(complete(begun), (names) => ({
+          Effect.map(here(complete(begun)), (names) => ({
             completion: {
               values: names.slice(0, completionsMax),
               total: names.length,
@@ -102,7 +103,7 @@ export const registerResources = Effect.fnUntraced(function* (readables: Readonl
           }))
       },
       handle: Effect.fnUntraced(function* (uri: string, params: ReadonlyArray<string>) {
-        const answered = yield* read(params[0] ?? "")
+        const answered = yield* here(read(params[0] ?? ""))
         if (answered.failed) {
           const refused = Option.getOrNull(decodeRefusal(answered.text))
           return yield* new McpSchema.InvalidParams({ message: refused?.error.message ?? `There is no ${uri}.` })

@@ -9,9 +9,9 @@ import { bodyOf, memberText } from "../../schema/json/JsonText.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { isFinal } from "../../schema/runs/Run.ts"
 import { runIn } from "../api/shapes/KnownRun.ts"
-import { advice, answered, refusal, refusalIn, unanswered, type Unsettled, withMembers } from "./Answers.ts"
+import { advice, answered, refusal, refusalIn, replied, type Unsettled, withMembers } from "./Answers.ts"
 import { Progress } from "./Register.ts"
-import { type Answer, Service } from "./Service.ts"
+import { type Answer, send, Service } from "./Service.ts"
 import type { Answered } from "./Tool.ts"
 import { type QuoteArguments, resultCharsMax, type RunArguments, waitSecondsDefault } from "./Tools.ts"
 
@@ -55,7 +55,6 @@ export const titleOf = ({ capability, provider = "", endpoint = "" }: RunArgumen
 
 /** The wallet as JSON text; null when it can't be read. */
 const walletText = Effect.gen(function* () {
-  const { send } = yield* Service
   const answer = yield* Effect.option(send("GET", "/v1/wallet"))
   return answer._tag === "Some" && answer.value.status === 200 ? answer.value.text : "null"
 })
@@ -137,28 +136,15 @@ export const getRunTool = Effect.fnUntraced(function* (given: {
 }) {
   const { waitFor } = yield* Service
   const { run_id, wait_seconds = 0, result_from = null } = given
-  return yield* telling("get_run", (named) =>
+  const reading = telling("get_run", (named) =>
     Effect.andThen(wait_seconds > 0 ? named(run_id) : Effect.void, waitFor(run_id, wait_seconds))
-  ).pipe(
-    Effect.flatMap((answer) =>
-      Effect.flatMap(refusalIn("get_run", answer), (refused) =>
-        refused === null ? shown("get_run", answer.text, { from: result_from }) : Effect.succeed(refused)
-      )
-    ),
-    Effect.catch((error) => unanswered("get_run", error))
   )
+  return yield* replied("get_run", reading, (text) => shown("get_run", text, { from: result_from }))
 })
 
 export const cancelRunTool = Effect.fnUntraced(function* ({ run_id }: { readonly run_id: string }) {
-  const { send, onCancelled } = yield* Service
-  return yield* send("POST", `/v1/runs/${segmentOf(run_id)}/cancel`).pipe(
-    Effect.flatMap((answer) =>
-      Effect.flatMap(refusalIn("cancel_run", answer), (refused) =>
-        refused === null
-          ? Effect.andThen(onCancelled(run_id), shown("cancel_run", answer.text, {}))
-          : Effect.succeed(refused)
-      )
-    ),
-    Effect.catch((error) => unanswered("cancel_run", error))
+  const { onCancelled } = yield* Service
+  return yield* replied("cancel_run", send("POST", `/v1/runs/${segmentOf(run_id)}/cancel`), (text) =>
+    Effect.andThen(onCancelled(run_id), shown("cancel_run", text, {}))
   )
 })

@@ -40,3 +40,8 @@ export interface ServiceShape {
 }
 
 export class Service extends Context.Service<Service, ServiceShape>()("rungate/http/mcp/Service") {}
+
+export const send = (...request: Parameters<ServiceShape["send"]>) => Service.use((service) => service.send(...request))
+
+/** Provides the caller's Service to the handler of a call. */
+export type Here = <A>(effect: Effect.Effect<A, never, Service>) => Effect.Effect<A>

@@ -10,6 +10,7 @@ import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import { writtenUsd } from "../../schema/money/Money.ts"
 import { nearest } from "../../schema/nearest.ts"
 import { inputShown, outputShown } from "./Published.ts"
+import type { Service } from "./Service.ts"
 
 /** Hints that tell a host when to ask its user before a call. */
 export interface Annotations {
@@ -57,7 +58,7 @@ export interface Tool {
   /** The full schema of the answers. `outputSchema` names their members only. */
   readonly answerSchema: JsonSchema.JsonSchema
   /** Accepts any arguments; invalid ones are answered with a refusal. */
-  readonly call: (given: unknown) => Effect.Effect<Answered>
+  readonly call: (given: unknown) => Effect.Effect<Answered, never, Service>
 }
 
 /** Input schemas are flat, because models read them better; schemas of answers share definitions. */
@@ -174,7 +175,7 @@ export const tool = <Arguments>(words: {
     answerSchema
   }
   return {
-    withHandler: (handler: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
+    withHandler: (handler: (given: Arguments) => Effect.Effect<Answered, never, Service>): Tool => ({
       ...published,
       call: (sent) => {
         const values = plainArguments(sent ?? {}, described)

@@ -1,5 +1,5 @@
 /**
- * Definitions of all tools except run_batch (BatchTool.ts), usage (UsageTool.ts) and allowances (AllowanceTool.ts). They cover the whole catalog, instead of one tool per capability.
+ * Definitions of all tools except run_batch (BatchTool.ts) and allowances (AllowanceTool.ts). They cover the whole catalog, instead of one tool per capability.
  *
  * Names, parameters and answers are those of the API contract. toolHandlers.ts has the handlers.
  */
@@ -22,19 +22,22 @@ import { Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
 import { ListedRun, Run } from "../../schema/nouns/Run.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"
+import { UsagePage } from "../../schema/nouns/Usage.ts"
 
 /** A page that a model reads in full; `limitMax` is the largest. */
 export const limitDefault = 20
+/** Groups are shorter than other items. */
+export const usageLimitDefault = 50
 const limitMax = 200
 /** Half of the usual timeout of hosts, which is a minute. */
 export const waitSecondsDefault = 30
 /** Longer results are read in parts, to leave room in the context of the model. */
 export const resultCharsMax = 60_000
 
-const optional = Schema.optionalKey
-const named = (description: string, length = 200) =>
+export const optional = Schema.optionalKey
+export const named = (description: string, length = 200) =>
   Schema.NonEmptyString.check(Schema.isMaxLength(length)).annotate({ description })
-const between = (minimum: number, maximum: number, description: string) =>
+export const between = (minimum: number, maximum: number, description: string) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum })).annotate({ description })
 const limit = optional(between(1, limitMax, `items per page, 1 to ${limitMax}; default: ${limitDefault}`))
 const cursor = optional(named("next_cursor of the previous page"))
@@ -105,7 +108,7 @@ export const inspect = tool({
 })
 
 /** Keys become file names, so special characters are not allowed. */
-const IdempotencyKey = Schema.String.check(
+export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "must be 8 to 100 letters, digits, _ or -" })
 )
 
@@ -185,17 +188,12 @@ const QuoteParameters = Schema.Struct({
 export type QuoteArguments = typeof QuoteParameters.Type
 
 const RunParameters = Schema.Struct({
-  ...callMembers,
+  ...QuoteParameters.fields,
   max_cost: max_cost.pipe(
     Schema.annotateKey({
       messageMissingKey: 'is required: the most the run may cost in USD, such as "0.05"; inspect shows the price'
     })
   ),
-  max_total,
-  routing,
-  unless_contacted_within_seconds,
-  accept,
-  reuse,
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),
@@ -328,6 +326,27 @@ export const wallet = tool({
       }).annotate({ identifier: "WalletWithGuard" })
     )
   ],
+  annotations: reading
+})
+
+export const usage = tool({
+  name: "usage",
+  title: "Read usage",
+  description:
+    "Count finished runs and what they were charged, by group. Use it to answer what was spent, on what, and how often it succeeded. failed counts every run that neither succeeded nor ended as no_match. reused has the runs that took an earlier result, and what that saved. Free.",
+  parameters: Schema.Struct({
+    group_by: optional(
+      named(
+        "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: one total",
+        300
+      )
+    ),
+    from: optional(named("first day, such as 2026-11-01; default: 29 days before the last", 40)),
+    to: optional(named("last day; default: today", 40)),
+    limit: optional(between(1, limitMax, `groups per page, 1 to ${limitMax}; default: ${usageLimitDefault}`)),
+    cursor: optional(named("next_cursor of the previous page", 8_000))
+  }),
+  answers: [Schema.toEncoded(UsagePage)],
   annotations: reading
 })
 

@@ -1,7 +1,7 @@
 /**
- * The handlers of the tools and of the two resources, for every caller.
+ * The handlers of the tools, and the two resources, for every caller.
  *
- * Each handler here sends one request and changes nothing. The caller provides `run`, because it differs; Runs.ts has get_run and
+ * Each handler here sends one request and changes nothing. The caller gives `run`, because it differs; Runs.ts has get_run and
  * cancel_run.
  */
 import { Effect, Option, Schema } from "effect"
@@ -10,28 +10,15 @@ import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { allowances, allowancesTool } from "./AllowanceTool.ts"
 import { runBatch, runBatchTool } from "./BatchTool.ts"
-import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { answered, refusal, reply, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
 import { cancelRunTool, getRunTool, runBody } from "./Runs.ts"
-import { type Answer, type NoAnswer, Service } from "./Service.ts"
-import type { Answered, Tool } from "./Tool.ts"
+import { send } from "./Service.ts"
+import type { Tool } from "./Tool.ts"
 import * as Tools from "./Tools.ts"
-import { usage, usageTool } from "./UsageTool.ts"
 
 /** The limit for resources: hosts show them to a person or truncate them. */
 const resourceCharsMax = 8 * 1024 * 1024
-
-/** Sends one request and returns its response as a tool answer. */
-const reply = (name: string, asking: Effect.Effect<Answer, NoAnswer, Service>, charsMax?: number) =>
-  asking.pipe(
-    Effect.flatMap((answer) =>
-      Effect.map(refusalIn(name, answer), (refused) => refused ?? answered(name, answer.text, charsMax))
-    ),
-    Effect.catch((error) => unanswered(name, error))
-  )
-
-const send = (...given: Parameters<(typeof Service)["Service"]["send"]>) =>
-  Service.use((service) => service.send(...given))
 
 const pathOf = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
   const parameters = Object.entries(query).flatMap(([name, value]) =>
@@ -80,40 +67,29 @@ const walletTool = Effect.fnUntraced(function* ({ transactions = 0 }: { readonly
   )
 })
 
-/** Provides the caller's Service to a handler. */
-export type Here = <A>(effect: Effect.Effect<A, never, Service>) => Effect.Effect<A>
-
-export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
-  const carry =
-    <Given>(carryOut: (given: Given) => Effect.Effect<Answered, never, Service>) =>
-    (given: Given) =>
-      here(carryOut(given))
-  return [
-    Tools.discover.withHandler(carry((body) => reply("discover", send("POST", "/v1/discover", { body })))),
-    Tools.inspect.withHandler(carry((body) => reply("inspect", send("POST", "/v1/inspect", { body })))),
-    Tools.quote.withHandler(carry((given) => reply("quote", send("POST", "/v1/quote", { text: runBody(given) })))),
-    run,
-    runBatch.withHandler(carry(runBatchTool)),
-    Tools.getRun.withHandler(carry(getRunTool)),
-    Tools.cancelRun.withHandler(carry(cancelRunTool)),
-    Tools.listRuns.withHandler(
-      carry(({ limit = Tools.limitDefault, metadata = {}, ...filters }) => {
-        const labels = Object.entries(metadata).map(([name, value]) => [`${metadataPrefix}${name}`, value] as const)
-        const query = { ...filters, limit, ...Object.fromEntries(labels) }
-        return reply("list_runs", send("GET", pathOf("/v1/runs", query)))
-      })
-    ),
-    Tools.history.withHandler(carry(historyTool)),
-    Tools.wallet.withHandler(carry(walletTool)),
-    usage.withHandler(carry(usageTool)),
-    allowances.withHandler(carry(allowancesTool)),
-    Tools.listProviders.withHandler(
-      carry(({ limit = Tools.limitDefault, cursor }) =>
-        reply("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))
-      )
-    )
-  ]
-}
+export const toolsWith = (run: Tool): ReadonlyArray<Tool> => [
+  Tools.discover.withHandler((body) => reply("discover", send("POST", "/v1/discover", { body }))),
+  Tools.inspect.withHandler((body) => reply("inspect", send("POST", "/v1/inspect", { body }))),
+  Tools.quote.withHandler((given) => reply("quote", send("POST", "/v1/quote", { text: runBody(given) }))),
+  run,
+  runBatch.withHandler(runBatchTool),
+  Tools.getRun.withHandler(getRunTool),
+  Tools.cancelRun.withHandler(cancelRunTool),
+  Tools.listRuns.withHandler(({ limit = Tools.limitDefault, metadata = {}, ...filters }) => {
+    const labels = Object.entries(metadata).map(([name, value]) => [`${metadataPrefix}${name}`, value] as const)
+    const query = { ...filters, limit, ...Object.fromEntries(labels) }
+    return reply("list_runs", send("GET", pathOf("/v1/runs", query)))
+  }),
+  Tools.history.withHandler(historyTool),
+  Tools.wallet.withHandler(walletTool),
+  Tools.usage.withHandler(({ limit = Tools.usageLimitDefault, ...given }) =>
+    reply("usage", send("GET", pathOf("/v1/usage", { limit, ...given })))
+  ),
+  allowances.withHandler(allowancesTool),
+  Tools.listProviders.withHandler(({ limit = Tools.limitDefault, cursor }) =>
+    reply("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))
+  )
+]
 
 /** The largest page of the API. There are fewer capabilities. */
 const capabilitiesMost = 200
@@ -131,18 +107,15 @@ const slugs = Effect.gen(function* () {
   })
 })
 
-/** The run with its full result. */
-const wholeRun = (run_id: string) => reply("get_run", send("GET", `/v1/runs/${segmentOf(run_id)}`), resourceCharsMax)
-
-export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
+export const resources: ReadonlyArray<Readable> = [
   {
     prefix: "rungate://capabilities/",
     parameter: "slug",
     name: "capability",
     title: "A capability",
     description: "Input, output and price of a capability, as inspect returns them.",
-    read: (capability) => here(reply("inspect", send("POST", "/v1/inspect", { body: { capability } }))),
-    complete: (begun) => here(Effect.map(slugs, (all) => all.filter((slug) => slug.startsWith(begun))))
+    read: (capability) => reply("inspect", send("POST", "/v1/inspect", { body: { capability } })),
+    complete: (begun) => Effect.map(slugs, (all) => all.filter((slug) => slug.startsWith(begun)))
   },
   {
     prefix: "rungate://runs/",
@@ -150,7 +123,7 @@ export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
     name: "run",
     title: "A run",
     description: "A run with its full result, as get_run returns it.",
-    read: (run_id) => here(wholeRun(run_id)),
+    read: (run_id) => reply("get_run", send("GET", `/v1/runs/${segmentOf(run_id)}`), resourceCharsMax),
     complete: () => Effect.succeed([])
   }
 ]

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { Effect } from "effect"
-import { toolsFor } from "../../../src/http/mcp/toolHandlers.ts"
+import { toolsWith } from "../../../src/http/mcp/toolHandlers.ts"
 import * as Tools from "../../../src/http/mcp/Tools.ts"
 import type { Environment } from "./shell.ts"
 
@@ -48,10 +48,7 @@ const validatorOf = (schema: object | boolean): ValidateFunction => {
 
 /** What the service promises of every answer. The list of tools only names the members, to stay short. */
 const answerSchemas = new Map(
-  toolsFor(
-    () => Effect.never,
-    Tools.run.withHandler(() => Effect.never)
-  ).map(({ name, answerSchema }) => [name, answerSchema])
+  toolsWith(Tools.run.withHandler(() => Effect.never)).map(({ name, answerSchema }) => [name, answerSchema])
 )
 
 const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {

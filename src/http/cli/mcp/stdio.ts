@@ -8,10 +8,10 @@ import { Deferred, Effect, Layer, Logger, Semaphore, Stdio, Stream } from "effec
 import { McpServer } from "effect/ai"
 import { about } from "../../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../../mcp/Register.ts"
-import { Service } from "../../mcp/Service.ts"
+import { type Here, Service } from "../../mcp/Service.ts"
 import { instructions } from "../../mcp/Tools.ts"
 import * as Tools from "../../mcp/Tools.ts"
-import { type Here, resourcesFor, toolsFor } from "../../mcp/toolHandlers.ts"
+import { resources, toolsWith } from "../../mcp/toolHandlers.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { runTool } from "./run.ts"
 import { type CliLayer, serviceHere } from "./service.ts"
@@ -19,17 +19,20 @@ import { type CliLayer, serviceHere } from "./service.ts"
 /** Concurrent runs. A call that waits here was not sent yet, so the host can still cancel it. */
 const runsAtOnce = 16
 
-const localTools = Effect.gen(function* () {
-  const surroundings = yield* Effect.context<CliLayer>()
-  const service = yield* serviceHere
-  const turns = yield* Semaphore.make(runsAtOnce)
-  const oneByOne = yield* Semaphore.make(1)
-  const here: Here = (effect) => Effect.provideService(effect, Service, service)
-  const run = Tools.run.withHandler((given) =>
-    here(Effect.provideContext(turns.withPermits(1)(runTool(given, oneByOne)), surroundings))
-  )
-  return { tools: toolsFor(here, run), resources: resourcesFor(here) }
-})
+const registrations = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const surroundings = yield* Effect.context<CliLayer>()
+    const service = yield* serviceHere
+    const turns = yield* Semaphore.make(runsAtOnce)
+    const oneByOne = yield* Semaphore.make(1)
+    const here: Here = (effect) => Effect.provideService(effect, Service, service)
+    const run = Tools.run.withHandler((given) =>
+      Effect.provideContext(turns.withPermits(1)(runTool(given, oneByOne)), surroundings)
+    )
+    yield* registerTools(toolsWith(run), here)
+    yield* registerResources(resources, here)
+  })
+)
 
 /** The service takes inputs of 1 MiB; a message around one, with every letter escaped, is no longer than this. */
 const lineCharsMax = 8 * 1024 * 1024
@@ -98,14 +101,6 @@ const messagesOnly = Effect.fnUntraced(function* (ended: Deferred.Deferred<void>
   )
   return Stdio.make({ ...stdio, stdin })
 })
-
-const registrations = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { tools, resources } = yield* localTools
-    yield* registerTools(tools)
-    yield* registerResources(resources)
-  })
-)
 
 /** Serves until stdin ends or the process is stopped. */
 export const serveStdio = Effect.gen(function* () {
