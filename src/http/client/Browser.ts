@@ -7,20 +7,19 @@
 import type { Schema } from "effect"
 import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
 import type { Api } from "../api/Api.ts"
+import type { PublicError } from "../api/shapes/PublicError.ts"
+import type { Detail } from "../../schema/Errors.ts"
 import { segmentOf } from "../../schema/Ids.ts"
 import { operations } from "./operations.ts" with { type: "macro" }
 
-export interface FieldProblem {
-  readonly path: string
-  readonly message: string
-}
+type Body = Partial<PublicError> & { readonly run_id?: string }
 
 /** A refused or failed request. `code` is the public error code, or `unreachable` if no answer came. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
   readonly code: string
-  readonly details: ReadonlyArray<FieldProblem>
+  readonly details: ReadonlyArray<Detail>
   readonly request_id: string | null
   readonly run_id: string | null
   readonly retry_after: number | null
@@ -35,12 +34,6 @@ export class ApiError extends Error {
     const seconds = Number(headers?.get("retry-after") ?? Number.NaN)
     this.retry_after = Number.isFinite(seconds) ? seconds : null
   }
-}
-
-interface Body {
-  readonly error?: { readonly code: string; readonly message: string; readonly details?: ReadonlyArray<FieldProblem> }
-  readonly request_id?: string
-  readonly run_id?: string
 }
 
 type Groups = (typeof Api)["groups"]

@@ -8,7 +8,8 @@ import { Context, Effect, Layer, Option, Redacted, Schema, Stream } from "effect
 import { FetchHttpClient, HttpClient, HttpClientError, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../api/Api.ts"
-import { Detail } from "../../schema/Errors.ts"
+import { PublicError } from "../api/shapes/PublicError.ts"
+import type { Detail } from "../../schema/Errors.ts"
 import { type EventOptions, followEvents, type ReceivedEvent } from "./Events.ts"
 import { isUnreached, isWithoutTls, type Target, transport } from "./Transport.ts"
 
@@ -56,15 +57,7 @@ export class RungateError extends Error {
 }
 
 const ErrorBody = Schema.fromJsonString(
-  Schema.Struct({
-    error: Schema.Struct({
-      code: Schema.String,
-      message: Schema.String,
-      details: Schema.optionalKey(Schema.Array(Detail))
-    }),
-    request_id: Schema.optionalKey(Schema.String),
-    run_id: Schema.optionalKey(Schema.String)
-  })
+  Schema.Struct({ ...PublicError.fields, run_id: Schema.optionalKey(Schema.String) })
 )
 const decodeErrorBody = Schema.decodeUnknownOption(ErrorBody)
 

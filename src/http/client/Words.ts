@@ -3,7 +3,7 @@ import type { NounColumn } from "../../schema/Columns.ts"
 import type { RemovedFactors } from "../../schema/nouns/Member.ts"
 import type { OptOutsAdded } from "../../schema/nouns/OptOut.ts"
 import type { Quote } from "../../schema/nouns/Quote.ts"
-import type { KeyScope } from "../../schema/nouns/ApiKey.ts"
+import type { ApiKey, KeyScope } from "../../schema/nouns/ApiKey.ts"
 
 export type { FieldName, NounColumn } from "../../schema/Columns.ts"
 
@@ -50,19 +50,16 @@ export const scopeWords = (
   return parts.filter((part) => part !== "").join(", ") || "everything"
 }
 
-interface KeyStateFields {
-  readonly revoked: boolean
-  readonly expires_at: string | null
-  readonly connected: boolean
-  readonly allowance: boolean
-  readonly replaced_by: string | null
-}
+type Key = typeof ApiKey.Encoded
 
-export const hasExpired = ({ expires_at }: Pick<KeyStateFields, "expires_at">, now: number): boolean =>
+export const hasExpired = ({ expires_at }: Pick<Key, "expires_at">, now: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= now
 
 /** What a key is now. The host of a connected agent renews an expired key. */
-export const keyState = (key: KeyStateFields, now: number) => {
+export const keyState = (
+  key: Pick<Key, "revoked" | "expires_at" | "connected" | "allowance" | "replaced_by">,
+  now: number
+) => {
   if (key.revoked) return "revoked"
   if (key.connected && key.replaced_by === null) return "connected agent"
   if (hasExpired(key, now)) return "expired"

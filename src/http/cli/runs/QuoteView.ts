@@ -26,32 +26,18 @@ import type { Caps } from "./bodies.ts"
 const { fields } = QuoteNoun.mapFields(Struct.map(Schema.toEncoded))
 const Readable = Schema.Struct({ ...fields, hold: Money.Usd, expected: Money.Usd, from: Schema.optionalKey(Money.Usd) })
 
-type Offer = (typeof QuoteNoun.Encoded)["offers"][number]
-
-export interface Quote {
-  /** The answer of the API, unchanged. */
-  readonly text: string
-  readonly hold: Money.MicroUsd
-  readonly expected: Money.MicroUsd
-  /** Null if the service does not say. */
-  readonly from: Money.MicroUsd | null
-  readonly offers: ReadonlyArray<Offer>
-  readonly routing_reason: string
-  readonly notes: ReadonlyArray<string>
-  /** Why the wallet would refuse the run now. Null if it would not. */
-  readonly refused: { readonly code: string; readonly message: string } | null
-}
-
-/** Null for an answer that this version can't read. */
-export const readQuote = (text: string): Quote | null => {
+/** Null for an answer that this version can't read. `from` is null if the service does not say. */
+export const readQuote = (text: string) => {
   const answer = decoded(Readable, text)
   if (answer === null) return null
   const { hold, expected, from = null, offers, routing_reason, would, error } = answer
   const blocked = { code: "budget_exceeded", message: "A limit would refuse the run now." }
+  // Why the wallet would refuse the run now.
   const refused = would === "run" ? null : (error ?? blocked)
   const usd = { hold: Money.usd(hold), expected: Money.usd(expected), from: Money.usd(from ?? hold) }
   return { text, hold, expected, from, offers, routing_reason, refused, notes: quoteNotes({ ...answer, ...usd }) }
 }
+type Quote = NonNullable<ReturnType<typeof readQuote>>
 
 /** Asks for a quote with the body of a run. */
 export const sendQuote = (text: string) => send(QuotesApi.endpoints.quote, {}, { text })
@@ -87,16 +73,6 @@ export const quoteLines = (title: string, quote: Quote, screen: Paper["screen"])
     }
   ),
   ...(quote.refused === null ? [] : ["", `The run would be refused now: ${harmless(sentenceFor(quote.refused))}`])
-]
-
-/** The output of --dry-run --json. */
-export const dryRunJson = (request: string, { text }: Quote): string =>
-  `{"dry_run":true,"quote":${text},"request":${request}}\n`
-
-export const dryRunLines = (title: string, quote: Quote, screen: Paper["screen"]): Lines => [
-  ...quoteLines(title, quote, screen),
-  "",
-  "Nothing was run."
 ]
 
 const nothingRun = "Cancelled. Nothing was run and nothing was charged."

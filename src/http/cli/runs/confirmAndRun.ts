@@ -9,7 +9,7 @@ import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import { capFlags } from "./bodies.ts"
-import { confirm, dryRunJson, dryRunLines, quoteOf } from "./QuoteView.ts"
+import { confirm, quoteLines, quoteOf } from "./QuoteView.ts"
 import { needsHold, receipt, runLines } from "./RunView.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, formatOf, json, lines, printed } from "../answers/show.ts"
@@ -78,8 +78,8 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   if (given.dry_run) {
     const body = bodyWith(given.max_cost)
     const quote = yield* quoteOf(body)
-    if (format === "json") return yield* screen.out(dryRunJson(body, quote))
-    return yield* screen.out(`${dryRunLines(title, quote, screen).join("\n")}\n`)
+    if (format === "json") return yield* screen.out(`{"dry_run":true,"quote":${quote.text},"request":${body}}\n`)
+    return yield* screen.out(`${[...quoteLines(title, quote, screen), "", "Nothing was run."].join("\n")}\n`)
   }
   const isCapped = given.max_cost !== null || given.max_total !== null
   if (screen.person && !screen.askable && request.capNeeded && !isCapped && !given.yes) {

@@ -1,16 +1,14 @@
 /** `rungate help`: help for commands, exit codes and environment variables. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
-import { type Exit, exits, meanings } from "../terminal/exits.ts"
+import { exitNames, exits, meanings } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
-
-const names = Object.keys(meanings).filter((name): name is Exit => name in exits)
 
 const topics = {
   "exit-codes": (width: number, bold: (text: string) => string) => [
     ...table(
-      names,
+      exitNames,
       [
         { title: "CODE", of: (name) => exits[name], right: true },
         { title: "MEANING", of: (name) => meanings[name], least: 20 }

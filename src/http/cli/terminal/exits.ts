@@ -35,6 +35,8 @@ export const meanings: Readonly<Record<Exit, string>> = {
   not_found: "Not found: no such run, capability, endpoint, provider or path."
 }
 
+export const exitNames = Object.keys(meanings).filter((name): name is Exit => name in exits)
+
 export const fail = (exit: Exit, message: string) => new CommandFailed({ message, exit_code: exits[exit] })
 
 const byErrorCode: Readonly<Record<string, Exit>> = {

@@ -5,23 +5,12 @@
  */
 import { Effect, Option, Predicate } from "effect"
 import { type Command, Param, Primitive } from "effect/cli"
-import { type Exit, exits, meanings } from "./exits.ts"
+import { exitNames, exits, meanings } from "./exits.ts"
 
 /** The default value of a flag as JSON; null when it has none. */
 type Default = string | number | boolean | ReadonlyArray<string> | null
 
-export interface ParameterTree {
-  readonly name: string
-  /** As they are typed, such as -y. */
-  readonly aliases: ReadonlyArray<string>
-  readonly type: string
-  readonly required: boolean
-  /** May be repeated. */
-  readonly variadic: boolean
-  readonly default: Default
-  readonly choices: ReadonlyArray<string> | null
-  readonly description: string | null
-}
+export type ParameterTree = NonNullable<Effect.Success<ReturnType<typeof parameterTree>>>
 
 export interface CommandTree {
   readonly name: string
@@ -67,8 +56,9 @@ const parameterTree = Effect.fnUntraced(function* (parameter: Parameter) {
   if (core === null || core.hidden) return null
   // Parse an empty command line: success gives the default, failure means that the parameter is required.
   const absent = yield* Effect.option(parameter.parse({ flags: {}, arguments: [] }))
-  const tree: ParameterTree = {
+  return {
     name: core.name,
+    // As they are typed.
     aliases: core.aliases.map((alias) => (alias.length === 1 ? `-${alias}` : `--${alias}`)),
     type: Primitive.getTypeName(core.primitiveType),
     required: Option.isNone(absent),
@@ -77,7 +67,6 @@ const parameterTree = Effect.fnUntraced(function* (parameter: Parameter) {
     choices: choicesOf(core.primitiveType),
     description: Option.getOrNull(core.description)
   }
-  return tree
 })
 
 const parameterTrees = (parameters: ReadonlyArray<Parameter>) =>
@@ -113,8 +102,6 @@ export const commandTree = (
     }
   })
 
-const names = Object.keys(meanings).filter((name): name is Exit => name in exits)
-
 /** The command at a path, root first, or the deepest existing one on it. */
 export const commandAt = (root: Command.Command.Any, path: ReadonlyArray<string>): Command.Command.Any =>
   path.slice(1).reduce((at, name) => childrenOf(at).find((child) => child.name === name) ?? at, root)
@@ -128,6 +115,6 @@ export const helpJson = Effect.fnUntraced(function* (
 ) {
   const tree = yield* commandTree(commandAt(root, path), path.slice(0, -1))
   const global_flags = yield* parameterTrees(globals.map(({ flag }) => flag))
-  const exit_codes = names.map((name) => ({ code: exits[name], name, meaning: meanings[name] }))
+  const exit_codes = exitNames.map((name) => ({ code: exits[name], name, meaning: meanings[name] }))
   return `${JSON.stringify({ version, ...tree, global_flags, exit_codes })}\n`
 })

@@ -25,16 +25,6 @@ const answerSeconds = 30
 /** As many as the service sends to one endpoint at once. */
 const parallel = 5
 
-/** What became of one event. */
-interface Forwarded {
-  readonly event: ReceivedEvent
-  /** Null if there was no answer. */
-  readonly status: number | null
-  readonly duration_ms: number
-  /** Why there was no answer. */
-  readonly error: string | null
-}
-
 /**
  * The secret that signs forwarded events. It follows from the key, so it is the same at each start, and --print-secret can tell it before.
  * It reveals nothing about the key.
@@ -102,10 +92,11 @@ const forwarder = Effect.fnUntraced(function* (url: string, secret: string) {
   return Effect.fnUntraced(function* (event: ReceivedEvent) {
     const began = yield* Clock.currentTimeMillis
     const answer = yield* post(event, began)
-    const forwarded: Forwarded = { event, duration_ms: (yield* Clock.currentTimeMillis) - began, ...answer }
-    return forwarded
+    return { event, duration_ms: (yield* Clock.currentTimeMillis) - began, ...answer }
   })
 })
+/** What became of one event: its status, or why there was no answer. */
+type Forwarded = Effect.Success<ReturnType<Effect.Success<ReturnType<typeof forwarder>>>>
 
 const kindWidth = Math.max(...eventKinds.map((kind) => kind.length))
 

@@ -56,25 +56,6 @@ interface Planned {
   readonly quote: Money.MicroUsd
 }
 
-interface Checked {
-  readonly capability: string
-  readonly run_id: string
-  /** The provider answered, whatever it said. */
-  readonly answered: boolean
-  /** The adapter read the answer as a result. */
-  readonly parsed: boolean
-  readonly outcome: string
-  readonly detail: string | null
-  readonly filled: ReadonlyArray<string>
-  readonly empty: ReadonlyArray<string>
-  readonly charged: string
-  readonly cost: string | null
-  /** Whether the cost is what the price was computed from. */
-  readonly cost_fits: boolean | null
-  readonly latency_ms: number
-  readonly recording: string | null
-}
-
 const decodeAttempts = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Attempt)))
 
 /** Longer than any provider's job may take. */
@@ -124,10 +105,6 @@ const write = (folder: string, provider: string, capability: string, content: un
   return path
 }
 
-const costOf = Effect.fnUntraced(function* (run_id: string) {
-  return yield* (yield* Books).providerCost(run_id)
-})
-
 const submit = Effect.fnUntraced(function* (
   org_id: string,
   { capability, offer, input }: Planned,
@@ -159,7 +136,7 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
   const outcome = run.finished_at === null ? "still_running" : (attempt?.outcome ?? run.error_code ?? run.status)
   const result: unknown = typeof run.result === "string" ? parsedOrText(run.result) : run.result
   const charged = Money.MicroUsd(run.charged ?? 0n)
-  const cost = run.finished_at === null ? null : yield* costOf(run.run_id)
+  const cost = run.finished_at === null ? null : yield* (yield* Books).providerCost(run.run_id)
   const expected = estimatedCost(charged, markup)
   const raw = isRecord(result) ? result["raw"] : undefined
   const recorded_at = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -168,16 +145,19 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
     flags.record === null || raw === undefined
       ? null
       : write(flags.record, about.provider, about.capability, recordingOf(about, offer.offer, raw))
-  const view: Checked = {
+  const view = {
     capability: capability.slug,
     run_id: run.run_id,
+    // The provider answered, whatever it said.
     answered: answered(outcome),
+    // The adapter read the answer as a result.
     parsed: run.status === "succeeded" || run.status === "no_match",
     outcome,
     detail: attempt?.detail ?? run.error_message,
     ...fieldsOf(result),
     charged: Money.usd(charged),
     cost: cost === null ? null : Money.usd(cost),
+    // Whether the cost is what the price was computed from.
     cost_fits: cost === null ? null : cost <= expected,
     latency_ms: attempt?.duration_ms ?? 0,
     recording
@@ -194,6 +174,8 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
   })
   return view
 })
+
+type Checked = Effect.Success<ReturnType<typeof checkedOf>>
 
 const lines = (checks: ReadonlyArray<Checked>) =>
   table(checks, {
