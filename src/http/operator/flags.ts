@@ -5,9 +5,7 @@ import { argument, between, boolean, text } from "../cli/terminal/flags.ts"
 
 export const json = boolean("json", "print JSON")
 
-export const organizationId = Argument.String("org_id").pipe(
-  Argument.withDescription("organization id, as admin orgs lists it")
-)
+export const organizationId = argument("org_id", "organization id, as admin orgs lists it")
 
 const limitMax = 1_000
 

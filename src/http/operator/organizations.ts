@@ -3,7 +3,7 @@
  * console has them.
  */
 import { Effect, Stdio } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { OperatorAuditEntry } from "../../schema/nouns/AuditEntry.ts"
@@ -15,7 +15,6 @@ import {
   OperatorOrganizationDetail
 } from "../../schema/nouns/operator/Organization.ts"
 import { NewSignUpInvitation } from "../../schema/nouns/operator/Session.ts"
-import { usd } from "../../schema/money/Money.ts"
 import type { CreditType } from "../../schema/wallet/Wallet.ts"
 import { OperatorAuditLogApi } from "../api/operator/AuditLog.ts"
 import { OperatorInvitationsApi } from "../api/operator/Invitations.ts"
@@ -27,9 +26,8 @@ import { row, rowWith, shownAs } from "../cli/answers/row.ts"
 import { read } from "../cli/answers/show.ts"
 import { consent } from "../cli/terminal/consent.ts"
 import { Screen } from "../cli/terminal/Screen.ts"
-import { text, yes } from "../cli/terminal/flags.ts"
+import { amountArgument, argument, text, yes } from "../cli/terminal/flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { removedSentence } from "../client/Words.ts"
 import { json, organizationId } from "./flags.ts"
 import { when } from "./output.ts"
@@ -104,11 +102,7 @@ export const crediting = (command: "credit" | "refund", type: CreditType, descri
     command,
     {
       org_id: organizationId,
-      amount: Argument.String("amount").pipe(
-        Argument.withDescription("in USD, such as 10.00"),
-        Argument.withSchema(TypedUsd),
-        Argument.map(usd)
-      ),
+      amount: amountArgument("in USD, such as 10.00"),
       note: Flag.String("note").pipe(Flag.withDescription("reason; the organization sees it in its ledger")),
       reference: text("reference", "unique reference: the same reference is booked only once"),
       yes,
@@ -130,12 +124,7 @@ export const crediting = (command: "credit" | "refund", type: CreditType, descri
 
 export const invite = Command.make(
   "invite",
-  {
-    email: Argument.String("email").pipe(
-      Argument.withDescription("e-mail address; the invitation is only valid for it")
-    ),
-    json
-  },
+  { email: argument("email", "e-mail address; the invitation is only valid for it"), json },
   Effect.fnUntraced(function* ({ email, json }) {
     const answer = yield* call(OperatorInvitationsApi.endpoints.create, { payload: { email: email.trim() } })
     yield* shownAs(

@@ -8,7 +8,7 @@ import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { restoreFlags } from "./flags.ts"
-import { bad } from "../operator/output.ts"
+import { bad, print } from "../operator/output.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { writeBackup } from "../../layers/postgres/embedded/backup/Backup.ts"
 import { type Replaced, replaceByBackup } from "../../layers/postgres/embedded/backup/Restore.ts"
@@ -54,7 +54,7 @@ export const backup = (given: string, json: boolean) =>
       catch: (cause) => fail("failed", `There is no backup: ${adviceOf(messageOf(cause))}.`)
     })
     yield* json
-      ? Console.log(JSON.stringify({ file: path, bytes }, null, 2))
+      ? print({ file: path, bytes })
       : Console.log(`${path}: ${megabytes(bytes)}. It has every secret that the database has, so keep it safe.`)
     yield* Console.error(`To restore it: rungate admin restore ${given}`)
   }).pipe(Effect.scoped, Effect.provideService(References.LogToStderr, true))
@@ -94,10 +94,7 @@ export const restore = ({ file, yes, json }: FlagsOf<typeof restoreFlags>) =>
       )
     )
     const { aside, manifest } = replaced
-    if (json)
-      return yield* Console.log(
-        JSON.stringify({ made_at: manifest.made_at, rungate: manifest.rungate, aside }, null, 2)
-      )
+    if (json) return yield* print({ made_at: manifest.made_at, rungate: manifest.rungate, aside })
     yield* Console.log(`Restored the backup of ${manifest.made_at}, made by Rungate ${manifest.rungate}.`)
     if (aside !== null)
       yield* Console.log(`The database that was there before is in ${aside}. Delete it when you don't need it.`)

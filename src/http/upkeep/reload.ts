@@ -2,6 +2,7 @@
 import { Console, Effect, Layer, References } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
+import { print } from "../operator/output.ts"
 import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
 import { Redis } from "../../layers/queues/Redis.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
@@ -23,7 +24,7 @@ const ReloadsLayer = Reloads.layer.pipe(
 export const reload = (json: boolean) =>
   Effect.gen(function* () {
     const answers = yield* (yield* Reloads).ask
-    if (json) yield* Console.log(JSON.stringify({ processes: answers }, null, 2))
+    if (json) yield* print({ processes: answers })
     else for (const answer of answers) yield* Console.log(harmless(lineOf(answer)))
     if (answers.length === 0)
       return yield* fail(

@@ -1,12 +1,12 @@
 /** `rungate members`: who belongs to the organization, with which role. Needs a session; changes need an owner's. */
-import { Effect, Schema } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import { roles } from "../../../schema/accounts/Role.ts"
 import { FollowedKeys, Member, RemovedFactors } from "../../../schema/nouns/Member.ts"
 import { MembersApi } from "../../api/accounts/Members.ts"
 import { removedSentence } from "../../client/Words.ts"
 import { listed, said } from "../answers/draw.ts"
-import { row, rowWith } from "../answers/row.ts"
+import { row } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
 import { boolean } from "../terminal/flags.ts"
 
@@ -41,28 +41,23 @@ const setRole = row(endpoints.setRole, {
   })
 })
 
-const remove = rowWith(
-  endpoints.remove,
-  {
-    keep: boolean("keep-keys", "keep the API keys that the member created, with the scope of a member at most")
-  },
-  ({ keep }) => Effect.succeed(keep ? { keep_keys: "true" } : {}),
-  {
-    about: "Remove a member, end their sessions and revoke their keys; needs an owner's session",
-    fields: { keep_keys: false },
-    confirm: ({ member_id, keep_keys }) =>
-      `Remove ${String(member_id)}? Their sessions and connected apps end. The API keys that they created ${keep_keys === undefined ? "are revoked" : "start runs and change nothing else"}.`,
-    show: said((text) => {
-      const removed = wire(Removed, text)
-      return removed === null ? "Removed." : `Removed ${removed.id}.${keysSentence(removed.keys)}`
-    })
-  }
-)
+const keep = boolean("keep-keys", "keep the API keys that the member created, with the scope of a member at most")
+
+const remove = row(endpoints.remove, {
+  about: "Remove a member, end their sessions and revoke their keys; needs an owner's session",
+  fields: { keep_keys: Flag.map(keep, (isGiven) => (isGiven ? "true" : null)) },
+  confirm: ({ member_id, keep_keys }) =>
+    `Remove ${String(member_id)}? Their sessions and connected apps end. The API keys that they created ${keep_keys === undefined ? "are revoked" : "start runs and change nothing else"}.`,
+  show: said((text) => {
+    const removed = wire(Removed, text)
+    return removed === null ? "Removed." : `Removed ${removed.id}.${keysSentence(removed.keys)}`
+  })
+})
 
 const removeFactors = row(endpoints.removeFactors, {
   about: "Remove the second factor and all passkeys of a member who has lost them; needs an owner's session",
-  confirm: ({ member_id }) =>
-    `Remove the second factor and all passkeys of ${String(member_id)}? Their sessions end, and their password alone signs in.`,
+  confirm:
+    "Remove the second factor and all passkeys of {member_id}? Their sessions end, and their password alone signs in.",
   show: said((text) => {
     const removed = wire(RemovedFactors, text)
     return removed === null ? "Removed." : removedSentence(removed)

@@ -3,48 +3,31 @@
  */
 import { spawn } from "node:child_process"
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
-import * as Money from "../../../schema/money/Money.ts"
+import { Command } from "effect/cli"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { TopUp } from "../../../schema/nouns/Wallet.ts"
 import { TopUpsApi } from "../../api/TopUps.ts"
 import { Transaction, WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json, lines, printed, read } from "../answers/show.ts"
-import { argument, boolean } from "../terminal/flags.ts"
+import { amountArgument, boolean } from "../terminal/flags.ts"
 
 /** Polling interval while the user pays. */
 const lookSeconds = 1
 
-const { transactions } = WalletApi.endpoints
-const Entries = pageOf(Transaction)
+/** More top-ups than an organization makes between two looks. */
+const query = { type: "topup", limit: "200" } as const
 
-/** The newest entry's id; null in an empty ledger. */
-const newest = Effect.map(
-  ask(transactions, { query: { limit: "1" } }, Entries),
-  ({ items: [entry] }) => entry?.id ?? null
-)
+const isCredited = (reference: string) =>
+  Effect.map(ask(WalletApi.endpoints.transactions, { query }, pageOf(Transaction), { patient: true }), ({ items }) =>
+    items.some((entry) => entry.reference === reference)
+  )
 
-/** Whether an entry newer than `seen` has this reference. */
-const creditedSince = Effect.fnUntraced(function* (reference: string, seen: string | null) {
-  let cursor: { readonly cursor?: string } = {}
-  for (;;) {
-    const query = { limit: "200", ...cursor }
-    const { items, next_cursor }: typeof Entries.Encoded = yield* ask(transactions, { query }, Entries, {
-      patient: true
-    })
-    if (items.some((entry) => entry.reference === reference)) return true
-    if (next_cursor === null || items.some((entry) => entry.id === seen)) return false
-    cursor = { cursor: next_cursor }
-  }
-})
-
-const waitForCredit = Effect.fnUntraced(function* (reference: string, seen: string | null) {
+const waitForCredit = Effect.fnUntraced(function* (reference: string) {
   const screen = yield* Screen
   yield* screen.status("Waiting for the payment (Ctrl-C stops waiting; the checkout stays open)")
-  while (!(yield* creditedSince(reference, seen))) yield* Effect.sleep(`${lookSeconds} seconds`)
+  while (!(yield* isCredited(reference))) yield* Effect.sleep(`${lookSeconds} seconds`)
   yield* screen.status("")
 })
 
@@ -73,14 +56,13 @@ const openBrowser = Effect.fnUntraced(function* (address: string) {
 export const topup = Command.make(
   "topup",
   {
-    amount: argument("amount", "USD, at least 10.00").pipe(Argument.withSchema(TypedUsd), Argument.map(Money.usd)),
+    amount: amountArgument("USD, at least 10.00"),
     open: boolean("open", "open the payment page in a browser"),
     wait: boolean("wait", "wait until the wallet is credited"),
     json
   },
   Effect.fnUntraced(function* ({ amount, open, wait, json }) {
     const screen = yield* Screen
-    const seen = wait ? yield* newest : null
     const answer = yield* call(TopUpsApi.endpoints.checkout, { payload: { amount } })
     const asJson = formatOf(screen, { json }) === "json"
     if (asJson) yield* screen.out(printed(answer.text))
@@ -92,7 +74,7 @@ export const topup = Command.make(
     yield* screen.say("Pay on that page. The wallet is credited when the payment processor confirms the payment.")
     if (open) yield* openBrowser(url)
     if (!wait) return
-    yield* waitForCredit(opened.session_id, seen).pipe(
+    yield* waitForCredit(opened.session_id).pipe(
       Effect.onInterrupt(() =>
         screen.warn("Stopped waiting. The checkout stays open; the wallet is credited when you pay.")
       )

@@ -10,9 +10,8 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, choice, duration, optional, text, type FlagsOf, usd } from "../terminal/flags.ts"
+import { boolean, choice, duration, type FlagsOf, optional, text, TypedUsd, usd } from "../terminal/flags.ts"
 import { present } from "../answers/row.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { jsonOf } from "./input.ts"
 
 export const routingFlags = {

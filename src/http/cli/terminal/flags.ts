@@ -1,8 +1,7 @@
 /** The forms of flags that most commands have. */
-import { Option } from "effect"
+import { Option, Schema, SchemaGetter } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
-import { usd as usdText } from "../../../schema/money/Money.ts"
-import { TypedUsd } from "./TypedUsd.ts"
+import { Usd, usd as usdText } from "../../../schema/money/Money.ts"
 
 /** What was typed for these flags and arguments. */
 export type FlagsOf<Flags extends Command.Command.Config> = Command.Command.Config.Infer<Flags>
@@ -82,10 +81,20 @@ export const duration = (name: string, description: string) =>
     Flag.map(Option.getOrNull)
   )
 
+/** An amount as a user types it: "0.05" or "$0.05". It decodes to the same microdollars as the wire format. */
+export const TypedUsd = Schema.String.pipe(
+  Schema.decodeTo(Usd, {
+    decode: SchemaGetter.transform((text: string) => text.trim().replace(/^\$\s*/, "")),
+    encode: SchemaGetter.transform((text: string) => text)
+  })
+)
+
 export const usd = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
 
 /** An amount as the service reads it: "$0.05" is "0.05". */
 export const amount = (name: string, description: string) => Flag.map(usd(name, description), usdText)
+export const amountArgument = (description: string) =>
+  argument("amount", description).pipe(Argument.withSchema(TypedUsd), Argument.map(usdText))
 
 export const yes = boolean("yes", "skip the confirmation").pipe(Flag.withAlias("y"))
