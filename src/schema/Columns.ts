@@ -75,7 +75,8 @@ export const withColumns =
     return schema.annotate(annotations)
   }
 
-const typesIn = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+/** The alternatives of a type, without null. */
+export const typesIn = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   SchemaAST.isUnion(ast) ? ast.types.flatMap(typesIn) : SchemaAST.isNull(ast) ? [] : [ast]
 
 const typesAt = (ast: SchemaAST.AST, [name, ...inner]: ReadonlyArray<string>): ReadonlyArray<SchemaAST.AST> =>

@@ -75,8 +75,9 @@ export const cellValue = (cell: string, type: string | null): CellValue => {
 const sampleSize = 6
 
 /** The rows that are quoted for all: from the whole length of the file, the first and the last among them. */
-export const sampleOf = <A>(rows: ReadonlyArray<A>, size = sampleSize): ReadonlyArray<A> => {
-  if (rows.length <= size) return rows
-  const places = new Set(Array.from({ length: size }, (_, at) => Math.round((at * (rows.length - 1)) / (size - 1))))
+export const sampleOf = <A>(rows: ReadonlyArray<A>): ReadonlyArray<A> => {
+  if (rows.length <= sampleSize) return rows
+  const step = (rows.length - 1) / (sampleSize - 1)
+  const places = new Set(Array.from({ length: sampleSize }, (_, at) => Math.round(at * step)))
   return rows.filter((_, index) => places.has(index))
 }

@@ -12,7 +12,7 @@ import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { Rights } from "../api/shapes/Common.ts"
 
-const eachOperation = (use: (group: string, endpoint: HttpApiEndpoint.Top) => void) =>
+export const eachOperation = (use: (group: string, endpoint: HttpApiEndpoint.Top) => void) =>
   HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ group, endpoint }) => use(group.identifier, endpoint) })
 
 /** Method and path, as `POST /v1/run`. */

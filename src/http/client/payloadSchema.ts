@@ -4,9 +4,8 @@
  * Only forms/payload.ts of the console reads it, which is a bundler macro: the bundle holds the form in place of the contract.
  */
 import { Schema } from "effect"
-import { HttpApi } from "effect/http-api"
 import { Usd } from "../../schema/money/Money.ts"
-import { Api } from "../api/Api.ts"
+import { eachOperation } from "./operations.ts"
 
 type Node = Readonly<Record<string, unknown>>
 
@@ -26,15 +25,9 @@ const marked = (node: unknown): unknown => {
 
 export const payloadSchema = (group: string, operation: string): unknown => {
   const schemas: Array<unknown> = []
-  HttpApi.reflect(Api, {
-    onGroup: () => {},
-    onEndpoint: ({ group: { identifier }, endpoint }) => {
-      if (identifier !== group || endpoint.identifier !== operation) return
-      for (const {
-        schemas: [first]
-      } of endpoint.payload.values())
-        schemas.push(marked(jsonOf(first)))
-    }
+  eachOperation((name, { identifier, payload }) => {
+    if (name !== group || identifier !== operation) return
+    for (const one of payload.values()) schemas.push(marked(jsonOf(one.schemas[0])))
   })
   return schemas[0]
 }

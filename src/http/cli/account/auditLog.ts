@@ -25,7 +25,6 @@ export const changeCells = {
 }
 
 export const auditLog = row(AuditLogApi.endpoints.list, {
-  about: "List who changed what, newest first",
   items: "entries",
   fields: {
     actor: "only this actor: an id, an e-mail address, person, key, operator or system",

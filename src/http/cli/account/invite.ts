@@ -35,7 +35,6 @@ export const invite = rowWith(
       ? fail("usage", "Give the e-mail address of the person to invite: rungate invite ada@example.com")
       : Effect.succeed({}),
   {
-    about: "Invite a person to the organization",
     fields: {
       email: optionalArgument(Argument.String("email"), "e-mail address of the person to invite"),
       role: Flag.Literals("role", roles).pipe(
@@ -48,9 +47,10 @@ export const invite = rowWith(
     ],
     show: (answer, shown, flags) =>
       Effect.gen(function* () {
-        const isMailed = formatOf(shown.screen, shown) === "json" || (yield* read(Invited, answer)).link === undefined
-        if (isMailed) return yield* said("Invited {email} as {role}. The link is mailed to them.")(answer, shown, flags)
-        yield* shown.screen.out(`${(yield* read(Invited, answer)).link}\n`)
+        const { link } = formatOf(shown.screen, shown) === "json" ? { link: undefined } : yield* read(Invited, answer)
+        const mailed = said("Invited {email} as {role}. The link is mailed to them.")
+        if (link === undefined) return yield* mailed(answer, shown, flags)
+        yield* shown.screen.out(`${link}\n`)
         yield* said("Send this link only to {email}. It works once, within seven days.")(answer, shown, flags)
       })
   }

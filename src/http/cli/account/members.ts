@@ -13,7 +13,6 @@ import { boolean } from "../terminal/flags.ts"
 const { endpoints } = MembersApi
 
 const list = row(endpoints.list, {
-  about: "List members and their roles",
   show: listed(Member, "There are no members.")
 })
 

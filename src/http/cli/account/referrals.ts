@@ -1,23 +1,19 @@
 /** `rungate referrals`: the organization's referral code and its earnings. */
 import { Referral, ReferralProgram } from "../../../schema/nouns/Referral.ts"
 import { ReferralsApi } from "../../api/Referrals.ts"
-import { drawn, nounFacts, nounTable } from "../answers/draw.ts"
+import { drawn, nounFacts, nounTable, wholeFacts } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
-import { facts } from "../terminal/table.ts"
 import { harmless, wrap } from "../terminal/text.ts"
 import { dollars } from "../terminal/values.ts"
 
 export const referrals = row(ReferralsApi.endpoints.program, {
-  about: "Show your referral code and its earnings",
   show: drawn(ReferralProgram, (program, shown) => [
-    ...facts(
+    ...wholeFacts(
       nounFacts(ReferralProgram, program, shown, {
         referred_by: ({ referred_by: one }) =>
           one === null ? null : `${dollars(one.deposit_bonus)}, ${one.bonus_state}`
       }),
-      // A link is copied, so it is never truncated.
-      Number.POSITIVE_INFINITY,
-      (name) => shown.screen.paint("dim", name)
+      shown
     ),
     "",
     ...wrap(harmless(program.terms.description), shown.screen.width),

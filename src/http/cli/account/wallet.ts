@@ -3,13 +3,12 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { Transaction, Wallet, WalletAudit } from "../../../schema/nouns/Wallet.ts"
 import { WalletApi } from "../../api/Wallet.ts"
-import { drawn, factLines, listed, type Shown } from "../answers/draw.ts"
+import { drawn, factLines, listed, type Shown, wholeFacts } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
 import { type Lines, read } from "../answers/show.ts"
 import { heads } from "../receipts/heads.ts"
 import { fail } from "../terminal/exits.ts"
 import { text } from "../terminal/flags.ts"
-import { facts } from "../terminal/table.ts"
 import { harmless, padStart, widthOf } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 import { autoTopup } from "./autoTopup.ts"
@@ -60,7 +59,7 @@ const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {
       shown
     ),
     "",
-    ...facts(
+    ...wholeFacts(
       [
         ["entries", audit.entries],
         ["hash chain", audit.chain_verified ? "verified" : "BROKEN"],
@@ -73,9 +72,7 @@ const auditLines = (audit: typeof WalletAudit.Encoded, shown: Shown): Lines => {
             : `${timeOf(audit.last_full_check.checked_at)}, ${audit.last_full_check.adds_up ? "adds up" : "does not add up"}`
         ]
       ],
-      // Hashes are compared, so they are never truncated.
-      Number.POSITIVE_INFINITY,
-      (name) => paint("dim", name)
+      shown
     ),
     ...audit.violations.map((one) => paint("red", harmless(`${one.equation}: ${one.subject}: ${one.detail}`)))
   ]

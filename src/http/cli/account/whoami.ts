@@ -5,12 +5,12 @@ import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
 import { displayOf } from "../../../schema/accounts/TokenText.ts"
 import { OwnSession } from "../../../schema/nouns/Session.ts"
+import { factLines } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatOf, json, read, wire } from "../answers/show.ts"
-import { facts } from "../terminal/table.ts"
+import { formatOf, json, lines, read, wire } from "../answers/show.ts"
 import { timeOf } from "../terminal/values.ts"
 
 const Keys = Schema.Struct({ items: Schema.Array(ApiKey) })
@@ -74,7 +74,7 @@ export const whoami = Command.make(
     const who = yield* identity
     if (formatOf(screen, flags) === "json") return yield* screen.out(`${JSON.stringify(who)}\n`)
     const { api_key, session } = who
-    const rows = facts(
+    const rows = factLines(
       [
         ["service", who.url],
         [
@@ -95,9 +95,8 @@ export const whoami = Command.make(
               ["until", timeOf(session.expires_at)] as const
             ])
       ],
-      screen.width,
-      (name) => screen.paint("dim", name)
+      { screen }
     )
-    yield* screen.out(rows.map((row) => `${row}\n`).join(""))
+    yield* lines(rows, "")
   })
 ).pipe(Command.withDescription("Show the service and the credential in use"))

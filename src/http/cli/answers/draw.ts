@@ -24,6 +24,10 @@ export const tableLines = <A>(rows: ReadonlyArray<A>, columns: ReadonlyArray<Col
 export const factLines = (pairs: Parameters<typeof facts>[0], { screen }: Paper): Lines =>
   facts(pairs, screen.width, (name) => screen.paint("dim", name))
 
+/** The same of what people compare or copy, which is never truncated. */
+export const wholeFacts = (pairs: Parameters<typeof facts>[0], { screen: { paint } }: Paper): Lines =>
+  factLines(pairs, { screen: { paint, width: Number.POSITIVE_INFINITY } })
+
 type Cell<I> = (one: I, now: number) => string | number | null
 
 /** What a command shows of a field in another way, by the field's name. */

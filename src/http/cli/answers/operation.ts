@@ -7,6 +7,7 @@
 import { type Context, Effect, type Schema, SchemaAST } from "effect"
 import { Argument, Flag, type Param } from "effect/cli"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { typesIn } from "../../../schema/Columns.ts"
 import { segmentOf } from "../../../schema/Ids.ts"
 import { amount, boolean, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
@@ -108,9 +109,6 @@ const helpOf = (ast: SchemaAST.AST): string => {
 
 const choicesIn = (types: ReadonlyArray<SchemaAST.AST>): ReadonlyArray<string> | null =>
   types.length > 0 && types.every(SchemaAST.isLiteral) ? types.map(({ literal }) => String(literal)) : null
-
-const typesIn = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
-  SchemaAST.isUnion(ast) ? ast.types.flatMap(typesIn) : SchemaAST.isNull(ast) ? [] : [ast]
 
 /** Words are the help; without them it is the description in the contract. */
 export const flagOf = (flag: string, given: SchemaAST.AST, words: string | undefined): Typed => {

@@ -141,7 +141,6 @@ const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
 }
 
 export const discover = row(DiscoveryApi.endpoints.discover, {
-  about: "Search the catalog for capabilities and endpoints",
   lists: "items",
   fields: {
     query: Argument.String("query").pipe(

@@ -45,7 +45,6 @@ const get = row(endpoints.get, {
 })
 
 const cancel = row(endpoints.cancel, {
-  about: "Cancel a run that has not started, and release its hold",
   fields: { run_id },
   show: said("Cancelled {run_id}. Its hold is released.")
 })

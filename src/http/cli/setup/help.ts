@@ -3,22 +3,20 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { exitNames, exits, meanings } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { type Paper, tableLines } from "../answers/draw.ts"
 
 const topics = {
-  "exit-codes": (width: number, bold: (text: string) => string) => [
-    ...table(
+  "exit-codes": (paper: Paper) =>
+    tableLines(
       exitNames,
       [
         { title: "CODE", of: (name) => exits[name], right: true },
         { title: "MEANING", of: (name) => meanings[name], least: 20 }
       ],
-      width,
-      bold
-    )
-  ],
-  environment: (width: number, bold: (text: string) => string) => [
-    ...table(
+      paper
+    ),
+  environment: (paper: Paper) =>
+    tableLines(
       [
         ["RUNGATE_API_KEY", "API key; default: the key saved in the profile"],
         [
@@ -37,10 +35,8 @@ const topics = {
         { title: "VARIABLE", of: ([name]) => name },
         { title: "MEANING", of: ([, meaning]) => meaning, least: 20 }
       ],
-      width,
-      bold
+      paper
     )
-  ]
 }
 
 /** `help runs list` is what `runs list --help` prints. */
@@ -61,9 +57,8 @@ export const help = Command.make(
   },
   Effect.fnUntraced(function* ({ topic }) {
     const screen = yield* Screen
-    const bold = (text: string) => screen.paint("bold", text)
     const lines = Option.isSome(topic)
-      ? topics[topic.value](screen.width, bold)
+      ? topics[topic.value]({ screen })
       : [
           "rungate --help             all commands",
           "rungate help <command>     usage of a command, as rungate <command> --help",

@@ -6,11 +6,11 @@ import * as Money from "../../../schema/money/Money.ts"
 import { TopUp } from "../../../schema/nouns/Wallet.ts"
 import { TopUpsApi } from "../../api/TopUps.ts"
 import { WalletApi } from "../../api/Wallet.ts"
+import { wholeFacts } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
 import { decoded, formatOf, lines, pageOf, succeeded } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { facts } from "../terminal/table.ts"
 import { dollars } from "../terminal/values.ts"
 import { boolean, text, type FlagsOf, usd } from "../terminal/flags.ts"
 import { type EventType, intentOf, newReversal, outcomes, type Subject, triggerOf } from "./events.ts"
@@ -133,10 +133,7 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
       ...sent.map(({ type, id, outcome }) => ["sent", `${type} ${id}: ${outcome}`] as const),
       ...entries.map((item) => ["ledger", entryText(item)] as const)
     ]
-    yield* lines(
-      facts(rows, Number.POSITIVE_INFINITY, (name) => screen.paint("dim", name)),
-      ""
-    )
+    yield* lines(wholeFacts(rows, { screen }), "")
   }
   if (sent.some(({ outcome }) => outcome === "ignored")) {
     return yield* fail(
