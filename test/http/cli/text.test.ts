@@ -1,8 +1,10 @@
 /** Tables and text as a terminal shows them: widths, cuts, wide letters, and nothing that it would obey. */
 import { describe, expect, test } from "bun:test"
-import { SchemaAST } from "effect"
+import { Effect, Layer, SchemaAST } from "effect"
 import fc from "fast-check"
+import { lines } from "../../../src/http/cli/answers/show.ts"
 import { runLines } from "../../../src/http/cli/runs/RunView.ts"
+import { Screen } from "../../../src/http/cli/terminal/Screen.ts"
 import { type Column, facts, table } from "../../../src/http/cli/terminal/table.ts"
 import { cut, harmless, harmlessLines, padStart, widthOf, wrap } from "../../../src/http/cli/terminal/text.ts"
 import { agoOf, dollars, durationOf } from "../../../src/http/cli/terminal/values.ts"
@@ -27,6 +29,19 @@ describe("text", () => {
     expect(cut("会社を探す", 6)).toBe("会社…")
     expect(padStart("会", 4)).toBe("  会")
     expect(cut("👩‍👩‍👧‍👧 family", 4)).toBe("👩‍👩‍👧‍👧 …")
+  })
+
+  test("of a service keeps the colors of a drawn line, and nothing else that a terminal obeys", async () => {
+    const out: Array<string> = []
+    const screen = Layer.mock(Screen, {
+      ...{ person: true, askable: false, animated: false, quiet: false, width: 80 },
+      paint: (_, text) => text,
+      closed: () => false,
+      out: (text) => Effect.sync(() => void out.push(text))
+    })
+    const drawn = ["\u001b[1;31mrule\u001b[0m \u001b[2Jlarge\u001b]0;title\u0007\r\u202e", "two\nlines"]
+    await Effect.runPromise(Effect.provide(lines(drawn, ""), screen))
+    expect(out.join("")).toBe("\u001b[1;31mrule\u001b[0m \ufffd[2Jlarge\ufffd]0;title\ufffd\ufffd\ntwo\u23celines\n")
   })
 
   test("has nothing left that a terminal obeys", () => {

@@ -10,7 +10,7 @@ import { Invitation } from "../../../schema/nouns/Member.ts"
 import { InvitationsApi } from "../../api/accounts/Members.ts"
 import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { formatOf, read } from "../answers/show.ts"
+import { formatOf, lines, read } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { optionalArgument } from "../terminal/flags.ts"
 
@@ -50,7 +50,7 @@ export const invite = rowWith(
         const { link } = formatOf(shown.screen, shown) === "json" ? { link: undefined } : yield* read(Invited, answer)
         const mailed = said("Invited {email} as {role}. The link is mailed to them.")
         if (link === undefined) return yield* mailed(answer, shown, flags)
-        yield* shown.screen.out(`${link}\n`)
+        yield* lines([link], answer.text)
         yield* said("Send this link only to {email}. It works once, within seven days.")(answer, shown, flags)
       })
   }

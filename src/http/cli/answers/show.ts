@@ -11,6 +11,7 @@ import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { boolean } from "../terminal/flags.ts"
+import { harmlessPainted } from "../terminal/text.ts"
 
 /** A response of the API. */
 export interface Answer {
@@ -80,7 +81,7 @@ export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: str
     yield* screen.warn(newer)
     return yield* screen.out(printed(text))
   }
-  yield* screen.out(drawn.map((line) => `${line}\n`).join(""))
+  yield* screen.out(drawn.map((line) => `${harmlessPainted(line)}\n`).join(""))
 })
 
 /** The JSON texts of a page's items, and the cursor of the next page. */

@@ -22,7 +22,7 @@ const isScalar = (value: Schema.Json): value is string | number | boolean | null
 const resultLines = (result: Schema.Json, screen: Paper["screen"]): Lines => {
   const bold = (text: string) => screen.paint("bold", text)
   const nested = (value: Schema.Json) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")
-  if (isScalar(result)) return [harmlessLines(String(result))]
+  if (isScalar(result)) return harmlessLines(String(result)).split("\n")
   if (Array.isArray(result)) return nested(result)
   const entries = Object.entries(result)
   const short = entries.filter(([, value]) => isScalar(value))

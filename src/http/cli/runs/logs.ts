@@ -13,7 +13,7 @@ import { formatOf } from "../answers/show.ts"
 import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
 import { fail } from "../terminal/exits.ts"
 import { between, durationSeconds, optional, text } from "../terminal/flags.ts"
-import { cut, harmless, padEnd, padStart } from "../terminal/text.ts"
+import { cut, harmless, harmlessPainted, padEnd, padStart } from "../terminal/text.ts"
 import { dollars, durationOf, timeOf } from "../terminal/values.ts"
 import { targetOf } from "./RunView.ts"
 import { filterFlags, follow, followed, type Seen } from "./tail.ts"
@@ -115,7 +115,8 @@ const tail = Command.make(
     }
     const runs = follow(filters, yield* retryingRead)
     const isTable = formatOf(screen, { json: false, jsonl }) === "table"
-    const lineOf = (event: Seen) => (isTable ? eventLine(event, screen) : event.text.replace(/\n/g, " "))
+    const lineOf = (event: Seen) =>
+      isTable ? harmlessPainted(eventLine(event, screen)) : event.text.replace(/\n/g, " ")
     const print = (events: ReadonlyArray<Seen>) => screen.out(events.map((event) => `${lineOf(event)}\n`).join(""))
 
     yield* screen.status(`Reading the latest runs of ${url}`)

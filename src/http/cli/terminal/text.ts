@@ -8,10 +8,17 @@
 /** C0 and C1 controls, line and paragraph separators, and bidirectional marks. */
 const hostile = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
+/** The same, and whole codes of colors. */
+const hostileOrColor = new RegExp(`\\u001b\\[[\\d;]*m|${hostile.source}`, "gu")
+
 const shown: Readonly<Record<string, string>> = { "\n": "\u23ce", "\t": " ", "\r": "" }
 
 /** One line without control characters. */
 export const harmless = (text: string): string => text.replace(hostile, (letter) => shown[letter] ?? "\ufffd")
+
+/** One line that was painted: of control characters, only colors are left. */
+export const harmlessPainted = (text: string): string =>
+  text.replace(hostileOrColor, (code) => (code.length > 1 ? code : (shown[code] ?? "\ufffd")))
 
 /** Several lines, each harmless. */
 export const harmlessLines = (text: string): string => text.split("\n").map(harmless).join("\n")
