@@ -5,7 +5,8 @@ import { type Cell, csvLines } from "../api/shapes/Csv.ts"
 
 const own = ["status", "run_id", "charged", "error"]
 
-interface Sheet {
+/** The lines of a CSV, without its header. */
+export interface Sheet {
   readonly header: ReadonlyArray<string>
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
 }

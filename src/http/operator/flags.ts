@@ -1,7 +1,7 @@
 /** Flags and arguments of the operator's commands that several commands or their handlers read. */
 import { Argument, Flag } from "effect/cli"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
-import { argument, between, boolean, text } from "../cli/terminal/flags.ts"
+import { argument, between, boolean, required, text } from "../cli/terminal/flags.ts"
 
 export const json = boolean("json", "print JSON")
 
@@ -15,8 +15,7 @@ export const limitOf = (items: string, otherwise: number) =>
 
 export const newKeyFlags = {
   org_id: organizationId,
-  name: Flag.String("name").pipe(
-    Flag.withDescription("name of the key, as the organization sees it"),
+  name: required("name", "name of the key, as the organization sees it").pipe(
     Flag.withDefault("created by the operator")
   ),
   json

@@ -1,6 +1,6 @@
 /** `rungate admin cells`: the directory of the cells of a service, and moves between them. The handlers are loaded on demand. */
-import { Command, Flag } from "effect/cli"
-import { boolean } from "../cli/terminal/flags.ts"
+import { Command } from "effect/cli"
+import { boolean, required } from "../cli/terminal/flags.ts"
 import { json } from "../operator/flags.ts"
 import { onDemand } from "../operator/onDemand.ts"
 import { cellMoveFlags } from "./flags.ts"
@@ -10,9 +10,7 @@ const directory = onDemand(() => import("./cellDirectory.ts"))
 const add = Command.make(
   "add",
   {
-    url: Flag.String("url").pipe(
-      Flag.withDescription("address at which the other cells reach this one, such as http://10.0.1.1:8787")
-    ),
+    url: required("url", "address at which the other cells reach this one, such as http://10.0.1.1:8787"),
     full: boolean("full", "new e-mail addresses get their accounts in other cells"),
     json
   },

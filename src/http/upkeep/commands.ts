@@ -6,7 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { OperatorCatalogApi, ResetImport } from "../api/operator/Catalog.ts"
 import { drawn } from "../cli/answers/draw.ts"
 import { row } from "../cli/answers/row.ts"
-import { argument, between, boolean, text } from "../cli/terminal/flags.ts"
+import { argument, between, boolean, required, text } from "../cli/terminal/flags.ts"
 import { operated } from "../operator/commands.ts"
 import { json } from "../operator/flags.ts"
 import { cells } from "./cells.ts"
@@ -51,8 +51,7 @@ export const audit = Command.make(
 )
 
 const all = boolean("all", "show every line")
-const patterns = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.between(0, 100))
+const patterns = (name: string, description: string) => Flag.between(required(name, description), 0, 100)
 
 const importCommand = Command.make(
   "import",

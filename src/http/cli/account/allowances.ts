@@ -5,14 +5,14 @@
  * once, to stdout.
  */
 import { Effect } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Allowance } from "../../../schema/nouns/Allowance.ts"
 import { AllowancesApi } from "../../api/accounts/Allowances.ts"
 import { scopeWords } from "../../client/Words.ts"
 import { detailed, listed, newKey, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { wire } from "../answers/show.ts"
-import { argument, momentOf } from "../terminal/flags.ts"
+import { argument, momentOf, required } from "../terminal/flags.ts"
 import { scopeFlags, scopeOf } from "./scope.ts"
 
 const { endpoints } = AllowancesApi
@@ -31,9 +31,7 @@ const show = row(endpoints.get, { show: detailed(Allowance, cells) })
 const create = rowWith(
   endpoints.create,
   {
-    expires: Flag.String("expires").pipe(
-      Flag.withDescription("when it ends: a duration such as 2h or 7d, or a time such as 2026-12-31T00:00:00Z")
-    ),
+    expires: required("expires", "when it ends: a duration such as 2h or 7d, or a time such as 2026-12-31T00:00:00Z"),
     scope: scopeFlags
   },
   ({ expires, scope }, { now }) => Effect.succeed({ expires_at: momentOf(expires, now, 1), ...scopeOf(scope) }),

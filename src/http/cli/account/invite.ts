@@ -12,7 +12,7 @@ import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { formatOf, lines, read } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
-import { optionalArgument } from "../terminal/flags.ts"
+import { oneOf, optionalArgument } from "../terminal/flags.ts"
 
 const { endpoints } = InvitationsApi
 
@@ -37,10 +37,7 @@ export const invite = rowWith(
   {
     fields: {
       email: optionalArgument(Argument.String("email"), "e-mail address of the person to invite"),
-      role: Flag.Literals("role", roles).pipe(
-        Flag.withDescription("role of the new member; at most your own"),
-        Flag.withDefault("member")
-      )
+      role: oneOf("role", roles, "role of the new member; at most your own").pipe(Flag.withDefault("member"))
     },
     examples: [
       { command: "rungate invite ada@example.com --role viewer", description: "Another invitation replaces the first" }

@@ -15,7 +15,7 @@ import { ask, call } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { Credentials, savedKeys } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
-import { argument, boolean, choice, optional, text } from "../terminal/flags.ts"
+import { argument, boolean, choice, int, required, optional, text } from "../terminal/flags.ts"
 import { scopeFlags, scopeOf } from "./scope.ts"
 
 const { endpoints } = KeysApi
@@ -39,8 +39,7 @@ const budgetOf = (given: string) => {
 /** Fields with flags of their own. */
 const rules = {
   budget: optional(
-    Flag.String("budget").pipe(
-      Flag.withDescription("what its runs may charge and hold: 5/day, 20/week, 100/month or 500/total, in USD"),
+    required("budget", "what its runs may charge and hold: 5/day, 20/week, 100/month or 500/total, in USD").pipe(
       Flag.filterMap(
         budgetOf,
         (given) => `--budget must be an amount and a period, such as 5/day or 100/month, not ${given}`
@@ -137,8 +136,7 @@ const update = rowWith(
 
 const rotate = row(endpoints.rotate, {
   fields: {
-    grace_seconds: Flag.Int("grace").pipe(
-      Flag.withDescription("seconds for which the old key still works; default: it stops at once"),
+    grace_seconds: int("grace", "seconds for which the old key still works; default: it stops at once").pipe(
       Flag.withDefault(0)
     )
   },

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
 import { Batch, BatchesApi, BatchResult } from "../../api/Batches.ts"
 import { readCsv } from "../../client/Csv.ts"
+import type { Sheet } from "../../client/JoinedCsv.ts"
 import { listLimitMax } from "../../api/shapes/Common.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call, requestOf } from "../answers/operation.ts"
@@ -59,12 +60,6 @@ const written = (path: string, csv: string) =>
     catch: () => fail("failed", `Can't write ${path}. The batch is done; run the same command with another -o.`)
   })
 
-/** The lines of a CSV, without its header. */
-export interface Lines {
-  readonly header: ReadonlyArray<string>
-  readonly rows: ReadonlyArray<ReadonlyArray<string>>
-}
-
 /** Reads a file, or stdin for `-`. `text` is the whole of it. */
 export const linesOf = Effect.fnUntraced(function* (file: string) {
   const text = (yield* readText(file)).replace(/^\ufeff/, "")
@@ -78,7 +73,7 @@ export const linesOf = Effect.fnUntraced(function* (file: string) {
 /** Follows the batch to its end, and writes its results beside the lines. Fails if a row is blocked, or if all are refused. */
 export const untilResults = Effect.fnUntraced(function* (
   started: Progress,
-  { header, rows }: Lines,
+  { header, rows }: Sheet,
   output: string | null
 ) {
   const screen = yield* Screen

@@ -14,9 +14,9 @@ import { consent } from "../terminal/consent.ts"
 import { exits } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
-import type { Lines } from "./BatchProgress.ts"
+import type { Sheet } from "../../client/JoinedCsv.ts"
 
-export interface Plan extends Lines {
+export interface Plan extends Sheet {
   readonly capability: string
   readonly map: string | null
   readonly maxTotal: Money.MicroUsd

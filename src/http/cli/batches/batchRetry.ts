@@ -11,14 +11,15 @@ import { ask } from "../answers/operation.ts"
 import { fail } from "../terminal/exits.ts"
 import { argument, optional, optionalArgument, text, usd } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { followed, type Lines, linesOf, type Progress, untilResults } from "./BatchProgress.ts"
+import type { Sheet } from "../../client/JoinedCsv.ts"
+import { followed, linesOf, type Progress, untilResults } from "./BatchProgress.ts"
 
 const { get, retry } = BatchesApi.endpoints
 
 /** The file's lines. Without a file, the numbers of the rows. */
 const linesFor = Effect.fnUntraced(function* ({ id, rows: { total } }: Progress, file: string | null) {
   if (file === null) {
-    const lines: Lines = { header: ["row"], rows: Array.from({ length: total }, (_, index) => [String(index + 1)]) }
+    const lines: Sheet = { header: ["row"], rows: Array.from({ length: total }, (_, index) => [String(index + 1)]) }
     return lines
   }
   const lines = yield* linesOf(file)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
-import { text, type FlagsOf } from "../terminal/flags.ts"
+import { argument, type FlagsOf, text } from "../terminal/flags.ts"
 import { readText } from "../runs/input.ts"
 
 /** Split larger lists into several calls. */
@@ -26,8 +26,7 @@ const columnOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: string, pa
 }
 
 export const subjectFlags = {
-  subjects: Argument.String("subject").pipe(
-    Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words"),
+  subjects: argument("subject", "e-mail address, domain, profile, URL, handle, phone number or words").pipe(
     Argument.variadic()
   ),
   file: text("file", "a file with one subject per line, or - for stdin").pipe(Flag.withAlias("f")),

@@ -15,11 +15,6 @@ const Saved = Schema.Struct({ items: Schema.Array(Head) })
 const headsIn = (text: string): ReadonlyArray<string> =>
   decoded(Saved, text)?.items.map(({ head }) => head) ?? text.split(/\s+/).filter((line) => line !== "")
 
-interface Read {
-  readonly heads: ReadonlyArray<LedgerHead>
-  readonly checks: ReadonlyArray<Check>
-}
-
 const read = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.Type) {
   const heads: Array<LedgerHead> = []
   const checks: Array<Check> = []
@@ -29,10 +24,7 @@ const read = Effect.fnUntraced(function* (text: string, keys: typeof PublicKeys.
     else checks.push(failed(`A ledger head is not valid. ${head.failure}`))
   }
   const signed = heads.length === 1 ? "1 ledger head is" : `${heads.length} ledger heads are`
-  return {
-    heads,
-    checks: [...checks, ...(heads.length === 0 ? [] : [ok(`${signed} signed by the service.`)])]
-  } satisfies Read
+  return { heads, checks: [...checks, ...(heads.length === 0 ? [] : [ok(`${signed} signed by the service.`)])] }
 })
 
 const chainOf = Effect.fnUntraced(function* (org_id: string, wanted: ReadonlySet<number>) {

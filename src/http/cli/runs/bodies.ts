@@ -10,15 +10,12 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { strategies } from "../../../schema/runs/Routing.ts"
-import { boolean, choice, duration, type FlagsOf, optional, text, TypedUsd, usd } from "../terminal/flags.ts"
+import { boolean, choice, duration, type FlagsOf, required, optional, text, TypedUsd, usd } from "../terminal/flags.ts"
 import { present } from "../answers/row.ts"
 import { jsonOf } from "./input.ts"
 
 export const routingFlags = {
-  provider: Flag.String("provider").pipe(
-    Flag.withDescription("use only this provider, without fallback"),
-    Flag.withDefault("auto")
-  ),
+  provider: required("provider", "use only this provider, without fallback").pipe(Flag.withDefault("auto")),
   strategy: choice("strategy", strategies, "how to rank providers; default: best_value"),
   no_fallback: boolean("no-fallback", "try one provider only")
 }
@@ -53,8 +50,7 @@ export const endpointFlags = {
 
 export const capFlags = {
   max_cost: optional(
-    Flag.String("max-cost").pipe(
-      Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
+    required("max-cost", "the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST").pipe(
       Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
       Flag.withSchema(TypedUsd)
     )

@@ -9,7 +9,7 @@ import { drawn } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { json } from "../answers/show.ts"
-import { argument, text } from "../terminal/flags.ts"
+import { argument, oneOf, text } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 
 const words = columnsOf(Dispute).words["state"]
@@ -24,10 +24,7 @@ export const dispute = Command.make(
   "dispute",
   {
     run_id: argument("run_id", "the run of email.find or email.verify that called the address valid"),
-    reason: Flag.Literals("reason", [disputeReason]).pipe(
-      Flag.withDescription("what went wrong"),
-      Flag.withDefault("bounced")
-    ),
+    reason: oneOf("reason", [disputeReason], "what went wrong").pipe(Flag.withDefault("bounced")),
     evidence: text(
       "evidence",
       "your run that sent the message which bounced; or a text, and then the operator decides. Without it: how the dispute stands"

@@ -3,30 +3,22 @@
  * long numbers keep their digits.
  */
 import { readFileSync } from "node:fs"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { fail } from "../terminal/exits.ts"
-import type { FlagsOf } from "../terminal/flags.ts"
+import { argument, type FlagsOf, text } from "../terminal/flags.ts"
 
 /** The limit of the service. */
 const charsMax = 1024 * 1024
 
 export const inputFlags = {
-  input: Flag.String("input").pipe(
-    Flag.withAlias("i"),
-    Flag.withDescription("the input as JSON, or - to read it from stdin"),
-    Flag.optional
-  ),
-  file: Flag.String("file").pipe(
-    Flag.withAlias("f"),
-    Flag.withDescription("a file with the input as JSON, or - for stdin"),
-    Flag.optional
-  )
+  input: text("input", "the input as JSON, or - to read it from stdin").pipe(Flag.withAlias("i")),
+  file: text("file", "a file with the input as JSON, or - for stdin").pipe(Flag.withAlias("f"))
 }
-export const wordsArgument = Argument.String("name=value").pipe(
-  Argument.withDescription("a member of the input: name=text, or name:=json for anything else; or - for stdin"),
-  Argument.variadic()
-)
+export const wordsArgument = argument(
+  "name=value",
+  "a member of the input: name=text, or name:=json for anything else; or - for stdin"
+).pipe(Argument.variadic())
 
 /** A member of the input, as HTTPie writes it. */
 const memberForm = /^([A-Za-z_][\w-]*)(:?)=(.*)$/s
@@ -75,15 +67,15 @@ export const textOf = Effect.fnUntraced(function* (
   given: FlagsOf<typeof inputFlags> & { readonly words: ReadonlyArray<string> }
 ) {
   const { input, file, words } = given
-  const ways = [Option.isSome(input), Option.isSome(file), words.length > 0].filter((given) => given)
+  const ways = [input !== null, file !== null, words.length > 0].filter((given) => given)
   if (ways.length > 1) return yield* fail("usage", "Give the input only once: as name=value, with -i, -f or -.")
   const [word] = words
   if (word !== undefined && word !== "-") return yield* objectOf(words)
   if (words.length > 1) return yield* fail("usage", "Give the input only once: as name=value, or - for stdin.")
-  const named = word ?? Option.getOrNull(Option.orElse(input, () => file))
+  const named = word ?? input ?? file
   if (named === null) return null
   if (named === "-") return yield* readAll
-  return Option.isSome(file) ? yield* readFile(named) : named
+  return file === null ? named : yield* readFile(named)
 })
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : "it can't be read")

@@ -12,7 +12,7 @@ import { retryingRead } from "../answers/retryingRead.ts"
 import { formatOf } from "../answers/show.ts"
 import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
 import { fail } from "../terminal/exits.ts"
-import { between, durationSeconds, optional, text } from "../terminal/flags.ts"
+import { between, boolean, durationSeconds, optional, text } from "../terminal/flags.ts"
 import { cut, harmless, harmlessPainted, padEnd, padStart } from "../terminal/text.ts"
 import { dollars, durationOf, timeOf } from "../terminal/values.ts"
 import { targetOf } from "./RunView.ts"
@@ -97,11 +97,7 @@ const tail = Command.make(
         `past runs to show first, 0 to ${pastMost}; default: ${pastDefault}, or all with --since`
       ).pipe(Flag.withAlias("n"))
     ),
-    jsonl: Flag.Boolean("jsonl").pipe(
-      Flag.withAlias("json"),
-      Flag.withDescription("print one JSON run per line; default in a pipe"),
-      Flag.withDefault(false)
-    )
+    jsonl: boolean("jsonl", "print one JSON run per line; default in a pipe").pipe(Flag.withAlias("json"))
   },
   Effect.fnUntraced(function* ({ since, limit, jsonl, ...filters }) {
     const { url, events } = yield* Client

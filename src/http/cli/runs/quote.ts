@@ -1,5 +1,5 @@
 /** `rungate quote <capability>` and `rungate quote <provider> <endpoint>`: what a run would hold and charge, and which providers it would call. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { present } from "../answers/row.ts"
 import { json, show } from "../answers/show.ts"
@@ -17,7 +17,7 @@ import {
 } from "./bodies.ts"
 import { quoteLines, readQuote, sendQuote } from "./QuoteView.ts"
 import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
-import { argument } from "../terminal/flags.ts"
+import { argument, optionalArgument } from "../terminal/flags.ts"
 
 const rawOnly = "need a raw endpoint: rungate quote <provider> <endpoint>. A capability has an input only."
 const capabilityOnly = "choose the provider of a capability. A raw endpoint has one provider."
@@ -26,10 +26,7 @@ export const quote = Command.make(
   "quote",
   {
     target: argument("target", "a capability or a provider"),
-    endpoint: Argument.String("endpoint").pipe(
-      Argument.withDescription("the provider's path, as discover shows it"),
-      Argument.optional
-    ),
+    endpoint: optionalArgument(Argument.String("endpoint"), "the provider's path, as discover shows it"),
     words: wordsArgument,
     ...inputFlags,
     ...routingFlags,
@@ -44,10 +41,9 @@ export const quote = Command.make(
     const screen = yield* Screen
     const { provider, strategy, no_fallback, method, path, query } = given
     // The word after a capability is a part of the input already, as `rungate run email.find -` has it.
-    const named = Option.filter(endpoint, (text) => text !== "-" && !isMember(text))
-    const first = Option.isSome(named) ? [] : Option.toArray(endpoint)
+    const isRaw = endpoint !== null && endpoint !== "-" && !isMember(endpoint)
+    const first = isRaw || endpoint === null ? [] : [endpoint]
     const input = yield* runInput({ ...given, words: [...first, ...words] })
-    const isRaw = Option.isSome(named)
     if (!isRaw && (method !== null || path !== null || query !== null))
       return yield* fail("usage", `--method, --path and --query ${rawOnly}`)
     if (isRaw && given.unless_contacted !== null)
@@ -58,14 +54,9 @@ export const quote = Command.make(
     if (isRaw && (provider !== "auto" || strategy !== null || no_fallback))
       return yield* fail("usage", `--provider, --strategy and --no-fallback ${capabilityOnly}`)
     const text = isRaw
-      ? runBody(
-          { provider: target, endpoint: named.value, ...present({ method }) },
-          yield* endpointTexts(input, given),
-          null,
-          given
-        )
+      ? runBody({ provider: target, endpoint, ...present({ method }) }, yield* endpointTexts(input, given), null, given)
       : runBody({ capability: target }, { input }, given, given)
-    const title = isRaw ? `${target} ${named.value}` : target
+    const title = isRaw ? `${target} ${endpoint}` : target
     yield* show(yield* sendQuote(text), given, (answer) => {
       const quote = readQuote(answer)
       return quote === null ? null : quoteLines(title, quote, screen)

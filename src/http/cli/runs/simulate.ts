@@ -7,7 +7,7 @@ import { replayLines } from "../../client/ConfigurationText.ts"
 import { drawn, tableLines } from "../answers/draw.ts"
 import { rowWith } from "../answers/row.ts"
 import { harmless } from "../terminal/text.ts"
-import { boolean, choice, momentOf } from "../terminal/flags.ts"
+import { boolean, choice, momentOf, required } from "../terminal/flags.ts"
 
 /** A simulation may take this long, and wait for others. */
 const answerSeconds = 60
@@ -69,8 +69,7 @@ export const simulate = rowWith(
     about: "Show what past runs would have cost and delivered under another routing policy",
     seconds: answerSeconds,
     fields: {
-      from: Flag.String("from").pipe(
-        Flag.withDescription("runs from this date on, such as 2026-11-01, or of the last days, such as 30d"),
+      from: required("from", "runs from this date on, such as 2026-11-01, or of the last days, such as 30d").pipe(
         Flag.withDefault("30d")
       ),
       routing: false,

@@ -46,28 +46,20 @@ const Head = Schema.fromJsonString(
 )
 const decodeHead = Schema.decodeUnknownOption(Head)
 
-/** An item of the list of runs. */
-export interface Seen {
-  readonly run_id: string
-  readonly status: string
-  readonly provider: string | null
-  readonly done: boolean
-  /** When it was created, and when it was as printed. In milliseconds since 1970. */
-  readonly asked_at: number
-  readonly at: number
-  /** The unchanged JSON text. */
-  readonly text: string
-}
-
-const seenIn = (text: string): Effect.Effect<Seen, CommandFailed> =>
-  Option.match(decodeHead(text), {
-    onNone: () =>
-      fail("failed", "This version of rungate can't read the list of runs. Check that both have the same version."),
-    onSome: ({ created_at, timing, ...head }) => {
-      const asked_at = Date.parse(created_at)
-      return Effect.succeed({ ...head, asked_at, at: head.done ? asked_at + timing.duration_ms : asked_at, text })
-    }
-  })
+/** An item of the list of runs. `text` is its unchanged JSON. */
+const seenIn = Effect.fnUntraced(function* (text: string) {
+  const run = Option.getOrNull(decodeHead(text))
+  if (run === null)
+    return yield* fail(
+      "failed",
+      "This version of rungate can't read the list of runs. Check that both have the same version."
+    )
+  const { created_at, timing, ...head } = run
+  // When it was created, and when it was as printed. In milliseconds since 1970.
+  const asked_at = Date.parse(created_at)
+  return { ...head, asked_at, at: head.done ? asked_at + timing.duration_ms : asked_at, text }
+})
+export type Seen = Effect.Success<ReturnType<typeof seenIn>>
 
 /** Removes what only a single run or only the list has, so that each line has the same fields. */
 const alike = (text: string) =>

@@ -8,7 +8,7 @@ import { drawn, nounColumns, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
-import { between, optional } from "../terminal/flags.ts"
+import { between, required, optional } from "../terminal/flags.ts"
 import { dollars } from "../terminal/values.ts"
 
 const dayMillis = 86_400_000
@@ -83,12 +83,10 @@ export const usage = rowWith(
     lists: "whole",
     csv: true,
     fields: {
-      group_by: Flag.String("by").pipe(
-        Flag.withDescription(
-          "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: day"
-        ),
-        Flag.withDefault("day")
-      ),
+      group_by: required(
+        "by",
+        "up to two of day, capability, provider, key, endpoint, status and metadata.<name>, separated by a comma; default: day"
+      ).pipe(Flag.withDefault("day")),
       from: "the first day, such as 2026-11-01",
       to: "the last day"
     },

@@ -12,7 +12,7 @@ import { decoded, formatOf, lines, pageOf, succeeded } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { dollars } from "../terminal/values.ts"
-import { boolean, text, type FlagsOf, usd } from "../terminal/flags.ts"
+import { boolean, type FlagsOf, oneOf, text, usd } from "../terminal/flags.ts"
 import { type EventType, intentOf, newReversal, outcomes, type Subject, triggerOf } from "./events.ts"
 import { sender } from "./sender.ts"
 
@@ -28,8 +28,7 @@ export const triggerFlags = {
   payment_intent: text("payment-intent", "id of a real payment at Stripe (pi_…)"),
   object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
   amount: usd("amount", "amount in USD; must match the checkout; default: 25.00").pipe(Flag.withDefault(amountDefault)),
-  outcome: Flag.Literals("outcome", outcomes).pipe(
-    Flag.withDescription("outcome of a closed dispute; default: won"),
+  outcome: oneOf("outcome", outcomes, "outcome of a closed dispute; default: won").pipe(
     Flag.withDefault("won" as const)
   ),
   remote: boolean("remote", "allow a service that is not on this machine"),

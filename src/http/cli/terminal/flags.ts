@@ -13,8 +13,10 @@ export const boolean = (name: string, description: string) =>
 /** Null when it is left out. */
 export const optional = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrNull))
 
-export const text = (name: string, description: string) =>
-  optional(Flag.String(name).pipe(Flag.withDescription(description)))
+export const required = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
+
+/** Null when it is left out. */
+export const text = (name: string, description: string) => optional(required(name, description))
 
 export const argument = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
@@ -33,9 +35,13 @@ export const between = (name: string, least: number, most: number, description: 
     )
   )
 
-/** One of several words. Null when it is left out. */
+/** One of several words. */
+export const oneOf = <const A extends ReadonlyArray<string>>(name: string, words: A, description: string) =>
+  Flag.Literals(name, words).pipe(Flag.withDescription(description))
+
+/** The same. Null when it is left out. */
 export const choice = <const A extends ReadonlyArray<string>>(name: string, words: A, description: string) =>
-  optional(Flag.Literals(name, words).pipe(Flag.withDescription(description)))
+  optional(oneOf(name, words, description))
 
 const isLabel = (given: string) => given.indexOf("=") > 0
 
@@ -70,15 +76,14 @@ export const momentOf = (given: string, now: number, direction: 1 | -1): string 
 
 /** A duration such as 30d, 12h, 45m or 90s, in seconds. Null when it is left out. */
 export const duration = (name: string, description: string) =>
-  Flag.String(name).pipe(
-    Flag.withDescription(description),
-    Flag.filter(
-      (given) => durationSeconds(given) > 0,
-      (given) => `--${name} must be a duration such as 30d, 12h, 45m or 90s, not ${given}`
-    ),
-    Flag.map(durationSeconds),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
+  optional(
+    required(name, description).pipe(
+      Flag.filter(
+        (given) => durationSeconds(given) > 0,
+        (given) => `--${name} must be a duration such as 30d, 12h, 45m or 90s, not ${given}`
+      ),
+      Flag.map(durationSeconds)
+    )
   )
 
 /** An amount as a user types it: "0.05" or "$0.05". It decodes to the same microdollars as the wire format. */
@@ -89,8 +94,7 @@ export const TypedUsd = Schema.String.pipe(
   })
 )
 
-export const usd = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
+export const usd = (name: string, description: string) => required(name, description).pipe(Flag.withSchema(TypedUsd))
 
 /** An amount as the service reads it: "$0.05" is "0.05". */
 export const amount = (name: string, description: string) => Flag.map(usd(name, description), usdText)
