@@ -41,13 +41,7 @@ export class RungateError extends Error {
   /** The failed run of `runs.run`, if it was created. Read it with `runs.get`. */
   readonly run_id: string | null
 
-  constructor(fields: {
-    readonly code: string
-    readonly message: string
-    readonly details?: ReadonlyArray<Detail>
-    readonly request_id?: string
-    readonly run_id?: string
-  }) {
+  constructor(fields: PublicError["error"] & Omit<typeof ErrorBody.Type, "error">) {
     super(fields.message)
     this.code = fields.code
     this.details = fields.details ?? []

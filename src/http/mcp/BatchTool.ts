@@ -102,10 +102,7 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
       code: "invalid_request",
       message: "max_total is required: the most that all runs may cost together."
     })
-  const text = bodyOf(
-    { max_total: usd(max_total), ...(metadata === undefined ? {} : { metadata }) },
-    { runs: JSON.stringify(runs) }
-  )
+  const text = bodyOf({ max_total: usd(max_total), metadata }, { runs: JSON.stringify(runs) })
   const key = idempotency_key ?? `mcp-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 40)}`
   const next = "Call run_batch with batch_id and wait_seconds to read the progress and the results."
   return yield* replied(name, send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } }), (batch) =>

@@ -25,26 +25,16 @@ export const runBody = ({ input, path, query, routing = {}, include_raw, metadat
   const { capability, provider, endpoint, method, max_cost, max_total, unless_contacted_within_seconds } = target
   const { accept, reuse } = target
   const caps = {
-    ...(max_cost === undefined ? {} : { max_cost: Money.usd(max_cost) }),
-    ...(max_total === undefined ? {} : { max_total: Money.usd(max_total) })
+    max_cost: max_cost === undefined ? undefined : Money.usd(max_cost),
+    max_total: max_total === undefined ? undefined : Money.usd(max_total)
   }
   return bodyOf(
-    Object.fromEntries(
-      Object.entries({
-        capability,
-        provider,
-        endpoint,
-        method,
-        path,
-        query,
-        routing: { ...routing, ...caps },
-        metadata,
-        unless_contacted_within_seconds,
-        accept,
-        reuse,
-        response: include_raw === undefined ? undefined : { include_raw }
-      }).filter(([, value]) => value !== undefined)
-    ),
+    {
+      ...{ capability, provider, endpoint, method, path, query },
+      routing: { ...routing, ...caps },
+      ...{ metadata, unless_contacted_within_seconds, accept, reuse },
+      response: include_raw === undefined ? undefined : { include_raw }
+    },
     { input: JSON.stringify(input) }
   )
 }

@@ -113,8 +113,10 @@ export const doubledName = (json: string): string | null => {
   return null
 }
 
-/** Builds a JSON object. `texts` are JSON as the user wrote it and are inserted unchanged, so that no digit is lost. */
+/** Builds a JSON object, without members that are undefined. `texts` are JSON as the user wrote it and are inserted unchanged, so that no digit is lost. */
 export const bodyOf = (members: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): string => {
-  const own = Object.entries(members).map(([name, value]) => `"${name}":${JSON.stringify(value)}`)
+  const own = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`]
+  )
   return `{${[...own, ...Object.entries(texts).map(([name, text]) => `"${name}":${text}`)].join(",")}}`
 }

@@ -3,10 +3,11 @@
  *
  * It shows the number of runs and asks first. Unfinished runs are not erased; exit code 8 reports them.
  */
-import { Effect, Option, type Redacted, Schema } from "effect"
+import { Effect, Option, type Redacted, Schema, Struct } from "effect"
 import { Command } from "effect/cli"
 import { isFinal, isRunStatus } from "../../../schema/runs/Run.ts"
 import { kinds } from "../../../schema/subjects/Form.ts"
+import { History } from "../../../schema/nouns/History.ts"
 import { HistoryApi } from "../../api/History.ts"
 import { ask, call, type RequestOf } from "../answers/operation.ts"
 import { consent } from "../terminal/consent.ts"
@@ -21,11 +22,7 @@ const answerSeconds = 150
 /** How often progress is shown: a status line on a terminal, a new line elsewhere. */
 const lookEvery = { terminal: "1 second", elsewhere: "5 seconds" } as const
 
-const Known = Schema.Struct({
-  subject: Schema.Struct({ kind: Schema.String, normalized: Schema.String }),
-  count: Schema.Int,
-  by_status: Schema.Record(Schema.String, Schema.Int)
-})
+const Known = Schema.Struct(Struct.pick(History.fields, ["subject", "count", "by_status"]))
 const Erased = Schema.Struct({ erased: Schema.Int, in_flight: Schema.Int })
 
 const runs = (count: number) => `${count} ${count === 1 ? "run" : "runs"}`

@@ -14,11 +14,6 @@ const decodeKeys = Schema.decodeUnknownOption(Schema.fromJsonString(PublicKeys))
 
 export const keysIn = (text: string): Keys | null => Option.getOrNull(decodeKeys(text))
 
-export interface Verified<A> {
-  readonly key_id: string
-  readonly payload: A
-}
-
 const headerOf = (jws: string) =>
   Result.getOrNull(Result.try({ try: () => decodeProtectedHeader(jws), catch: () => null }))
 
@@ -52,5 +47,5 @@ export const verified = Effect.fnUntraced(function* <A>(
   const payload = Option.getOrNull(Schema.decodeUnknownOption(Schema.fromJsonString(schema))(opened))
   return payload === null
     ? Result.fail("The signature is valid, but this version of rungate can't read the contents. Update rungate.")
-    : Result.succeed<Verified<A>>({ key_id: kid, payload })
+    : Result.succeed({ key_id: kid, payload })
 })

@@ -1,14 +1,14 @@
 /** Triggers one event: opens a checkout if it needs one, sends the webhooks in order, and shows the ledger entries. */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { memberText } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { TopUp } from "../../../schema/nouns/Wallet.ts"
 import { TopUpsApi } from "../../api/TopUps.ts"
-import { WalletApi } from "../../api/Wallet.ts"
+import { Transaction, WalletApi } from "../../api/Wallet.ts"
 import { wholeFacts } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
-import { decoded, formatOf, lines, pageOf, succeeded } from "../answers/show.ts"
+import { formatOf, lines, pageOf, succeeded, wire } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { dollars } from "../terminal/values.ts"
@@ -59,9 +59,8 @@ const entryOf = Effect.fnUntraced(function* (reference: string) {
   }
 })
 
-const Entry = Schema.Struct({ type: Schema.String, amount: Schema.String, balance_after: Schema.String })
 const entryText = (item: string) => {
-  const entry = decoded(Entry, item)
+  const entry = wire(Transaction, item)
   return entry === null ? item : `${entry.type} ${dollars(entry.amount)}, balance ${dollars(entry.balance_after)}`
 }
 
