@@ -134,6 +134,19 @@ test("run_batch says that rows before next_row may end later, while the batch is
   }
 })
 
+test("an error of the service is a failed answer of the tool that asked, with its code", async () => {
+  const here = callerFor(async () => refusing(404, "not_found"), "http://service.example")
+  const calls = [
+    Tools.getRun.withHandler(getRunTool).call({ run_id: "run_1" }),
+    runBatch.withHandler(runBatchTool).call({ runs: [{}], max_total: "1.00" }),
+    allowances.withHandler(allowancesTool).call({ action: "revoke", allowance_id: "key_1" })
+  ]
+  for (const call of calls) {
+    const { text, failed } = await Effect.runPromise(here(call))
+    expect([failed, JSON.parse(text).error.code]).toEqual([true, "not_found"])
+  }
+})
+
 test("allowances takes an amount as a number, as run takes max_cost", async () => {
   const bodies: Array<unknown> = []
   const here = callerFor(async (request) => {
