@@ -1,6 +1,6 @@
 /** One input of a form by the kind of its field, each with its label, hint and problem. */
 import { createContext, useContext } from "react"
-import { inputLook, Labelled, type Options, optionsIn } from "../parts/Field.tsx"
+import { Field as TextField, type Options, optionsIn, Select, TextArea } from "../parts/Field.tsx"
 import { Skeleton } from "../parts/Page.tsx"
 import { Checkbox, Choices } from "./Checkbox.tsx"
 import { textOf, type Draft } from "./draft.ts"
@@ -63,6 +63,11 @@ const problemAt = (path: string, problems: ReadonlyMap<string, string>): string 
 }
 
 const modes: Readonly<Record<string, "email" | "url" | "tel">> = { email: "email", uri: "url", phone: "tel" }
+/** The keyboard of a phone. */
+const modeOf = (field: Field) => {
+  if (field.kind === "number" || field.kind === "amount") return "decimal"
+  return field.kind === "text" ? modes[field.format] : undefined
+}
 
 const choicesOf = (field: Field): ReadonlyArray<readonly [value: string, word: string]> => {
   if (field.kind === "boolean")
@@ -115,14 +120,6 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label, nee
         onChange={(chosen) => onChange(chosen.join("\n"))}
       />
     )
-  const common = {
-    value: text,
-    disabled: own?.disabled,
-    placeholder,
-    required: own !== null && field.required && needed,
-    "aria-required": field.required,
-    onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value)
-  }
   if (field.kind === "flag" && options === undefined)
     return (
       <div className="sm:col-span-2">
@@ -138,58 +135,39 @@ export const ScalarInput = ({ field, draft, onChange, path, problems, label, nee
     )
   const isBox = field.kind === "json" || field.kind === "lines" || (field.kind === "text" && field.long)
   const choices = options?.map(([value, word]) => [valueIn(field, value), word] as const) ?? choicesOf(field)
+  const common = {
+    label: (
+      <>
+        <span title={label === undefined && own === null ? field.name : undefined}>{label ?? title}</span>
+        {field.required && own === null && <span className="font-normal text-muted"> (required)</span>}
+      </>
+    ),
+    hint,
+    problem,
+    className: isBox ? "sm:col-span-2" : "",
+    value: text,
+    disabled: own?.disabled,
+    placeholder,
+    required: own !== null && field.required && needed,
+    "aria-required": field.required,
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value)
+  }
+  if (choices.length > 0) {
+    const unset = ["", field.required && needed ? "Choose one" : "not set"] as const
+    return <Select {...common} options={choices.some(([value]) => value === "") ? choices : [unset, ...choices]} />
+  }
+  if (isBox)
+    return (
+      <TextArea {...common} rows={boxRows(field)} spellCheck={field.kind === "text"} mono={field.kind === "json"} />
+    )
   return (
-    <Labelled
-      label={
-        <>
-          <span title={label === undefined && own === null ? field.name : undefined}>{label ?? title}</span>
-          {field.required && own === null && <span className="font-normal text-muted"> (required)</span>}
-        </>
-      }
-      hint={hint}
-      problem={problem}
-      name={path}
-      className={isBox ? "sm:col-span-2" : ""}
-    >
-      {(attributes) =>
-        choices.length > 0 ? (
-          <select {...attributes} {...common} className={inputLook}>
-            {choices.every(([value]) => value !== "") && (
-              <option value="">{field.required && needed ? "Choose one" : "not set"}</option>
-            )}
-            {choices.map(([value, word]) => (
-              <option key={value} value={value}>
-                {word}
-              </option>
-            ))}
-          </select>
-        ) : isBox ? (
-          <textarea
-            {...attributes}
-            {...common}
-            rows={boxRows(field)}
-            spellCheck={field.kind === "text"}
-            className={`${inputLook} ${field.kind === "json" ? "font-mono text-small" : ""}`}
-          />
-        ) : (
-          <input
-            {...attributes}
-            {...common}
-            {...(own === null ? { type: "text" } : checks(field, type))}
-            inputMode={
-              field.kind === "number" || field.kind === "amount"
-                ? "decimal"
-                : field.kind === "text"
-                  ? modes[field.format]
-                  : undefined
-            }
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            className={inputLook}
-          />
-        )
-      }
-    </Labelled>
+    <TextField
+      {...common}
+      {...(own === null ? { type: "text" } : checks(field, type))}
+      inputMode={modeOf(field)}
+      autoComplete="off"
+      autoCapitalize="off"
+      spellCheck={false}
+    />
   )
 }

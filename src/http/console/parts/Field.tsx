@@ -40,7 +40,7 @@ interface LabelledProps {
 }
 
 /** The label, hint and problem around an input, which `children` gets the attributes for. */
-export const Labelled = ({
+const Labelled = ({
   label,
   hideLabel = false,
   hint = "",
@@ -108,13 +108,22 @@ export const PasswordField = ({ isNew = false, ...props }: FieldProps & { readon
   />
 )
 
-type AreaProps = LabelledProps & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "name">
+type AreaProps = LabelledProps &
+  Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "name"> & {
+    /** Letters of one width, as for code. */
+    readonly mono?: boolean
+  }
 
-/** Several lines of text, in letters of one width. */
-export const TextArea = ({ label, hint, problem, className, ...area }: AreaProps) => (
+/** Several lines of text. */
+export const TextArea = ({ label, hint, problem, className, mono = true, ...area }: AreaProps) => (
   <Labelled label={label} hint={hint} problem={problem} name={area.name} className={className}>
     {(attributes) => (
-      <textarea spellCheck={false} {...attributes} {...area} className={`${inputLook} font-mono text-small`} />
+      <textarea
+        spellCheck={false}
+        {...attributes}
+        {...area}
+        className={`${inputLook} ${mono ? "font-mono text-small" : ""}`}
+      />
     )}
   </Labelled>
 )
