@@ -13,6 +13,7 @@ import { packageFolder } from "../../layers/platform/packageFolder.ts"
 import { codingFor } from "../standards/Compression.ts"
 import { isRoutePath } from "../middleware/NotFound.ts"
 import { etagOf, hasTag } from "../standards/ETags.ts"
+import { fileHeaders, pageHeaders } from "./PageHeaders.ts"
 
 const Manifest = Schema.fromJsonString(
   Schema.Struct({
@@ -30,38 +31,19 @@ const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8"
 }
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'"
-].join("; ")
-
-/** For the page and for its files. */
-const common = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  vary: "accept-encoding"
-}
-const pageHeaders = {
-  "content-security-policy": contentSecurityPolicy,
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
-  "x-frame-options": "DENY",
+const shellHeaders = {
+  ...pageHeaders({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" }),
   // At `/` a program gets another page.
   vary: "accept, accept-encoding",
   // A browser asks again each time, and gets 304 unless the service has a newer console.
   "cache-control": "no-cache"
 }
-const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" }
+const assetHeaders = {
+  ...fileHeaders,
+  "referrer-policy": "no-referrer",
+  vary: "accept-encoding",
+  "cache-control": "public, max-age=31536000, immutable"
+}
 
 const encodings = ["br", "gz", ""] as const
 type Encoding = (typeof encodings)[number]
@@ -81,7 +63,7 @@ const encodingFor = (accepts: string | null): Encoding => {
 const answer = ({ headers, etag, bodies }: Kept, request: Request, status = 200): Response => {
   const encoding = encodingFor(request.headers.get("accept-encoding"))
   const coding = codings[encoding]
-  const all = { ...common, ...headers, etag, "x-request-id": newId("req") }
+  const all = { ...headers, etag, "x-request-id": newId("req") }
   if (status === 200 && hasTag(request.headers.get("if-none-match"), etag))
     return new Response(null, { status: 304, headers: all })
   const body = bodies[encoding]
@@ -129,9 +111,9 @@ export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Ef
     const manifestFile = join(folder, "manifest.json")
     if (!existsSync(manifestFile)) return closed
     const manifest = yield* Schema.decodeUnknownEffect(Manifest)(readFileSync(manifestFile, "utf8"))
-    const shell = read(folder, "shell.html", pageHeaders)
+    const shell = read(folder, "shell.html", shellHeaders)
     const assets = new Map(manifest.assets.map((name) => [`${prefix}${name}`, read(folder, name, assetHeaders)]))
-    const docs = new Map(Object.entries(manifest.docs).map(([path, name]) => [path, read(folder, name, pageHeaders)]))
+    const docs = new Map(Object.entries(manifest.docs).map(([path, name]) => [path, read(folder, name, shellHeaders)]))
     const routes = manifest.routes.map((route) => new RegExp(route))
     const isRead = ({ method }: Request) => method === "GET" || method === "HEAD"
     return {

@@ -10,29 +10,10 @@ import { HttpApi, HttpApiScalar } from "effect/http-api"
 import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped } from "./Page.ts"
+import { fileHeaders, pageHeaders } from "./PageHeaders.ts"
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // Scalar adds its style sheet when it runs.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'"
-].join("; ")
-
-const common = { "x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin" }
-const pageHeaders = {
-  ...common,
-  "content-security-policy": policy,
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
-  "referrer-policy": "no-referrer",
-  "x-frame-options": "DENY"
-}
+/** Scalar adds its style sheet when it runs. */
+const headers = pageHeaders({ "style-src": "'self' 'unsafe-inline'", "form-action": "'none'" })
 
 const scriptPath = "/docs/reference.js"
 
@@ -110,11 +91,11 @@ export const ReferenceRoutes = Layer.unwrap(
       Effect.map(scalar, (source) =>
         HttpServerResponse.text(`${source}${start}`, {
           contentType: "text/javascript; charset=utf-8",
-          headers: common
+          headers: fileHeaders
         })
       )
     )
-    const page = HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers: pageHeaders })
+    const page = HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers })
     return Layer.mergeAll(
       HttpRouter.add("GET", "/docs/api", rateLimitedPage(Effect.succeed(page))),
       HttpRouter.add("GET", scriptPath, rateLimitedPage(script))
