@@ -107,11 +107,7 @@ const ofOneObject: ReadonlyArray<Page> = [
 const ofStrangers: ReadonlyArray<Page> = [
   page("/sign-in", "Sign in", () => import("./pages/start/SignIn.tsx")),
   page("/sign-up", "Sign up", () => import("./pages/start/SignUp.tsx")),
-  page("/sign-up/$code", "Join with a code", () => import("./pages/start/SignUp.tsx")),
   page("/forgot", "Forgot your password", () => import("./pages/start/Forgot.tsx")),
-  page("/reset", "Set a new password", () => import("./pages/start/Reset.tsx")),
-  page("/verify", "Verify your address", () => import("./pages/start/Verify.tsx")),
-  page("/join", "Join an organization", () => import("./pages/start/JoinOrganization.tsx")),
   // Addresses of links in e-mails, of invitations and of referrals. Without a console the service has its own pages there (src/http/pages).
   page("/forgot-password", "Forgot your password", () => import("./pages/start/Forgot.tsx")),
   page("/reset-password", "Set a new password", () => import("./pages/start/Reset.tsx")),

@@ -47,11 +47,11 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     ["/", "start", "One API"],
     ["/sign-in", "sign-in", "Sign in"],
     ["/sign-up", "sign-up", "Sign up"],
-    ["/sign-up/ABCD1234", "sign-up-code", "You are invited"],
+    ["/join/ABCD1234", "sign-up-code", "You are invited"],
     ["/forgot", "forgot", "Forgot your password"],
-    ["/reset?token=x", "reset", "Set a new password"],
-    ["/verify?token=x", "verify", "Verify your e-mail address"],
-    ["/join?token=x", "join", "Join an organization"]
+    ["/reset-password?token=x", "reset", "Set a new password"],
+    ["/verify-email?token=x", "verify", "Verify your e-mail address"],
+    ["/join-organization?token=x", "join", "Join an organization"]
   ] as const
 
   test.each(publicPages)("%s for people who are signed out", async (path, name, heading) => {

@@ -1,4 +1,4 @@
-/** Sets a new password with the token of a mailed link (`/reset?token=…`). */
+/** Sets a new password with the token of a mailed link (`/reset-password?token=…`). */
 import { useState } from "react"
 import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"

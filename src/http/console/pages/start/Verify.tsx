@@ -1,4 +1,4 @@
-/** Verifies an e-mail address with the token of a mailed link (`/verify?token=…`). Only the button acts, because mail scanners open links. */
+/** Verifies an e-mail address with the token of a mailed link (`/verify-email?token=…`). Only the button acts, because mail scanners open links. */
 import { useState } from "react"
 import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
