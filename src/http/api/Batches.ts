@@ -87,14 +87,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       query: CsvBatchQuery,
       payload: [BatchRequest, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
       success: Batch.pipe(HttpApiSchema.status(202)),
-      error: [
-        Wire.invalid_request,
-        Wire.forbidden,
-        Wire.capability_not_found,
-        Wire.endpoint_not_found,
-        Wire.idempotency_key_reused,
-        Wire.rate_limited
-      ]
+      error: [Wire.capability_not_found, Wire.endpoint_not_found, Wire.idempotency_key_reused]
     }),
     operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.").get(
       "list",
@@ -107,8 +100,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       "Its progress and what it has charged."
     ).get("get", "/batches/:batch_id", {
       params,
-      success: Batch,
-      error: [Wire.invalid_request]
+      success: Batch
     }),
     operation(
       { role: "viewer", keys: "reads", own: true },
@@ -119,8 +111,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
       success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
-      ),
-      error: [Wire.invalid_request, Wire.rate_limited]
+      )
     }),
     operation(
       { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
@@ -129,8 +120,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     ).post("retry", "/batches/:batch_id/retry", {
       params,
       payload: BatchRetry,
-      success: Batch.pipe(HttpApiSchema.status(202)),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: Batch.pipe(HttpApiSchema.status(202))
     }),
     operation(
       { role: "member", keys: "stops", own: true },
@@ -138,8 +128,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       "Rows that have not started are cancelled. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
     ).post("cancel", "/batches/:batch_id/cancel", {
       params,
-      success: Batch,
-      error: [Wire.invalid_request]
+      success: Batch
     })
   )
   .middleware(Auth) {}

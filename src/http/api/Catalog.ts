@@ -30,7 +30,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
     ).post("inspect", "/inspect", {
       payload: InspectRequest,
       success: Schema.Union([InspectedCapability, InspectedEndpoint]),
-      error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
+      error: [Wire.capability_not_found, Wire.endpoint_not_found]
     })
   )
   .middleware(Auth) {}

@@ -65,8 +65,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       "Export the configuration",
       "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing."
     ).get("export", "/configuration", {
-      success: ConfigurationExport,
-      error: [Wire.invalid_request]
+      success: ConfigurationExport
     }),
     operation(
       { role: "admin", keys: "people", verified: true, command: "apply" },
@@ -75,7 +74,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
     ).post("preview", "/configuration/preview", {
       payload: ConfigurationPreviewRequest,
       success: ConfigurationPreview,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     operation(
       { role: "admin", keys: "people", verified: true, command: "apply" },
@@ -89,7 +88,7 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
         identifier: "ConfigurationRequest"
       }),
       success: AppliedConfiguration,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.configuration_changed, Wire.service_unavailable]
+      error: [Wire.configuration_changed, Wire.service_unavailable]
     })
   )
   .middleware(Auth) {}

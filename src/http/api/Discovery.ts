@@ -34,19 +34,17 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
       .annotate({ identifier: "DiscoverRequest" })
       .pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
     success: nouns.Discovered,
-    error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
+    error: [Wire.provider_not_found]
   }),
   about("List the capabilities", "Needs no key.").get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
-    success: [pageOf(nouns.ListedCapability), NotModified],
-    error: [Wire.invalid_request]
+    success: [pageOf(nouns.ListedCapability), NotModified]
   }),
   about("List the providers", "Needs no key.").get("providers", "/catalog/providers", {
     query: listQuery,
     headers: cached,
-    success: [pageOf(CatalogProvider), NotModified],
-    error: [Wire.invalid_request]
+    success: [pageOf(CatalogProvider), NotModified]
   }),
   about("Read a provider", "Returns the provider's capabilities and its number of raw endpoints. Needs no key.").get(
     "provider",
@@ -66,6 +64,6 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     query: listQuery,
     headers: cached,
     success: [pageOf(nouns.ListedEndpoint), NotModified],
-    error: [Wire.invalid_request, Wire.provider_not_found]
+    error: [Wire.provider_not_found]
   })
 ) {}

@@ -38,8 +38,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
     ).post("dispute", "/runs/:run_id/dispute", {
       params: { run_id: Schema.String },
       payload: DisputeRequest,
-      success: Dispute,
-      error: [Wire.invalid_request]
+      success: Dispute
     })
   )
   .add(
@@ -50,7 +49,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
     ).get("get", "/runs/:run_id/dispute", {
       params: { run_id: Schema.String },
       success: Dispute,
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .middleware(Auth) {}

@@ -22,7 +22,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       headers,
       query,
       success: stream,
-      error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
+      error: [Wire.gone]
     }),
     operation(
       { role: "viewer", keys: "reads", own: true },
@@ -33,7 +33,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       headers,
       query,
       success: [stream, HttpApiSchema.Empty(204)],
-      error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
+      error: [Wire.gone]
     })
   )
   .middleware(Auth) {}

@@ -25,7 +25,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
     ).get("get", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind), limit: listQuery.limit },
       success: History,
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     operation(
       { role: "viewer", keys: "reads", own: true },
@@ -40,7 +40,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
         kind: optional(Kind)
       }).annotate({ identifier: "HistoryRequest" }),
       success: HistoryBatch,
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     byAdmins(
       "Erase a subject",
@@ -54,7 +54,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
         /** Unfinished runs that name the subject. Erase again after they have ended. */
         in_flight: Schema.Int
       }).annotate({ identifier: "HistoryErasure" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     })
   )
   .middleware(Auth) {}

@@ -4,10 +4,10 @@ import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
-import { pageOf, removed, withExample } from "../../schema/nouns/Noun.ts"
+import { removed, withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/nouns/OptOut.ts"
 import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
-import { type about, Auth, listQuery, operation, optional } from "./shapes/Common.ts"
+import { type about, Auth, operation, optional, pages } from "./shapes/Common.ts"
 
 const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000)))
   .check(Schema.isMinLength(1), Schema.isMaxLength(optOutsAtOnce))
@@ -61,34 +61,26 @@ const listGroup = <const Name extends string, const Path extends `/${string}`>(
   says: (operation: keyof typeof words) => ReturnType<typeof about>
 ) =>
   HttpApiGroup.make(name).add(
-    says("list").get("list", path, {
-      query: listQuery,
-      success: pageOf(Schema.toEncoded(nouns.OptOut)),
-      error: [Wire.invalid_request]
-    }),
+    says("list").get("list", path, pages(Schema.toEncoded(nouns.OptOut))),
     says("add").post("add", path, {
       payload: OptOutRequest,
-      success: nouns.OptOutsAdded,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: nouns.OptOutsAdded
     }),
     says("check").post("check", `${path}/check`, {
       payload: OptOutCheckRequest,
-      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(nouns.OptOutCheck)) }),
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(nouns.OptOutCheck)) })
     }),
     says("import").post("import", `${path}/import`, {
       payload: Schema.String.pipe(csv),
-      success: nouns.OptOutsAdded,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: nouns.OptOutsAdded
     }),
     says("export").get("export", `${path}/export`, {
-      success: Schema.String.annotate({ description: "CSV", examples: [exportExample] }).pipe(csv),
-      error: [Wire.invalid_request]
+      success: Schema.String.annotate({ description: "CSV", examples: [exportExample] }).pipe(csv)
     }),
     says("remove").delete("remove", `${path}/:opt_out_id`, {
       params: { opt_out_id: Schema.String },
       success: removed("opt", "RemovedOptOut"),
-      error: [Wire.invalid_request, Wire.not_found, Wire.forbidden]
+      error: [Wire.not_found]
     })
   )
 

@@ -17,13 +17,7 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
     ).post("quote", "/quote", {
       payload: RunRequest,
       success: Quote,
-      error: [
-        Wire.invalid_request,
-        Wire.capability_not_found,
-        Wire.endpoint_not_found,
-        Wire.forbidden,
-        Wire.provider_not_available
-      ]
+      error: [Wire.capability_not_found, Wire.endpoint_not_found, Wire.provider_not_available]
     })
   )
   .middleware(Auth) {}

@@ -32,7 +32,7 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: Schema.String.annotate({ description: "a JWS in compact form", examples: [jws] }).pipe(
         HttpApiSchema.asText({ contentType: receiptMediaType })
       ),
-      error: [Wire.invalid_request, Wire.run_not_finished, Wire.service_unavailable]
+      error: [Wire.run_not_finished, Wire.service_unavailable]
     }),
     reads(
       "List signed ledger heads",
@@ -40,16 +40,14 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       "wallet heads"
     ).get("heads", "/wallet/heads", {
       query: listQuery,
-      success: HeadPage,
-      error: [Wire.invalid_request]
+      success: HeadPage
     }),
     reads(
       "List ledger entries with their hashes",
       "Oldest first, with everything that an entry's hash covers, so that you can compute the hashes again. Numbers are missing where old months were dropped; previous of the next entry is then the hash of the last dropped one, or null."
     ).get("chain", "/wallet/chain", {
       query: listQuery,
-      success: ChainPage,
-      error: [Wire.invalid_request]
+      success: ChainPage
     })
   )
   .middleware(Auth) {}

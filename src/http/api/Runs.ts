@@ -75,11 +75,8 @@ export class RunsApi extends HttpApiGroup.make("runs")
       payload: RunRequest,
       success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
       error: [
-        Wire.invalid_request,
-        Wire.unauthorized,
         Wire.capability_not_found,
         Wire.endpoint_not_found,
-        Wire.forbidden,
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
         Wire.internal_error,
@@ -99,8 +96,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
     ).get("get", "/runs/:run_id", {
       params: { run_id: Schema.String },
       query: { wait: Schema.optionalKey(WaitQuery) },
-      success: Run,
-      error: [Wire.invalid_request]
+      success: Run
     }),
     operation(
       { role: "viewer", keys: "reads", own: true },
@@ -113,8 +109,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
         warranty: Schema.NullOr(RunWarranty).annotate({
           description: "null if the outcome warranty covers no such run, or the service has none"
         })
-      }).annotate({ identifier: "RunDetails" }),
-      error: [Wire.invalid_request]
+      }).annotate({ identifier: "RunDetails" })
     }),
     operation(
       { role: "member", keys: "stops", own: true, command: "runs cancel" },
@@ -122,8 +117,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       "Cancels a run that has not started, and releases its hold."
     ).post("cancel", "/runs/:run_id/cancel", {
       params: { run_id: Schema.String },
-      success: Run,
-      error: [Wire.invalid_request]
+      success: Run
     })
   )
   .middleware(Auth) {}

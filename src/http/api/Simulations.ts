@@ -46,7 +46,7 @@ export class SimulationsApi extends HttpApiGroup.make("simulations")
     ).post("simulate", "/simulate", {
       payload: SimulationRequest,
       success: Simulation,
-      error: [Wire.invalid_request, Wire.capability_not_found, Wire.forbidden, Wire.service_unavailable]
+      error: [Wire.capability_not_found, Wire.service_unavailable]
     })
   )
   .middleware(Auth) {}

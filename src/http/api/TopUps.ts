@@ -20,7 +20,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
         .annotate({ identifier: "CheckoutRequest" })
         .pipe(withExample({ amount: "25.00" })),
       success: nouns.TopUp,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     reads("Read the automatic top-up", "last_error says why the last charge failed.", "wallet auto-topup").get(
       "autoTopup",
@@ -38,7 +38,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
         })
         .pipe(withExample({ enabled: true, threshold: "5.00", amount: "25.00" })),
       success: AutoTopup,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     })
   )
   .middleware(Auth) {}

@@ -21,7 +21,7 @@ export class UsageApi extends HttpApiGroup.make("usage")
         group_by: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(300)))
       },
       success: Schema.toEncoded(UsagePage),
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     })
   )
   .middleware(Auth) {}

@@ -1,8 +1,7 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, listQuery, operation, optional, pages, reads } from "./shapes/Common.ts"
-import { Wire } from "../../schema/Errors.ts"
+import { Auth, operation, optional, pagesWith, reads } from "./shapes/Common.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { ZoneName } from "../../schema/money/TimeZone.ts"
@@ -42,13 +41,11 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       "Newest first, of one type, one run or one time if you ask for that. balance_after is the balance after each entry. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
       "wallet transactions"
     ).get("transactions", "/wallet/transactions", {
-      ...pages(Transaction),
-      query: {
-        ...listQuery,
+      ...pagesWith(Transaction, {
         ...periodQuery,
         type: Schema.optionalKey(Schema.Literals(entryTypes)),
         run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-      }
+      })
     }),
     operation(
       { role: "viewer", keys: "reads", command: "wallet audit" },
@@ -66,8 +63,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail. A run that would contact somebody whom the organization has contacted within contact_guard_days is blocked. time_zone is a name of the IANA list. The day, week and month of the change keep their end, and the next ones are days of the new zone. A session changes it once a month, and may correct it on the same day."
     ).post("setGuard", "/spend-guard", {
       payload: SpendGuardRequest,
-      success: SpendGuard,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: SpendGuard
     })
   )
   .middleware(Auth) {}

@@ -1,8 +1,7 @@
 /** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, byAdmins, listQuery, optional, pages, reads } from "./shapes/Common.ts"
-import { Wire } from "../../schema/Errors.ts"
+import { Auth, byAdmins, optional, pagesWith, reads } from "./shapes/Common.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { Moment } from "../../schema/Period.ts"
@@ -39,8 +38,6 @@ export const WebhookEndpointChange = Schema.Struct({
 export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate({ identifier: "WebhooksReplayed" })
 
 const params = { endpoint_id: Schema.String }
-const errors = [Wire.invalid_request, Wire.forbidden]
-
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .add(
     reads("List webhook endpoints", "Newest first. An organization has at most 20.", "webhooks list").get(
@@ -56,13 +53,11 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "webhooks create"
     ).post("create", "/webhook-endpoints", {
       payload: WebhookEndpointRequest,
-      success: NewWebhookEndpoint,
-      error: errors
+      success: NewWebhookEndpoint
     }),
     reads("Get a webhook endpoint", "Without its secret.").get("get", "/webhook-endpoints/:endpoint_id", {
       params,
-      success: WebhookEndpoint,
-      error: [Wire.invalid_request]
+      success: WebhookEndpoint
     }),
     byAdmins("Change a webhook endpoint", "What is left out stays.", "webhooks pause").patch(
       "change",
@@ -70,8 +65,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       {
         params,
         payload: WebhookEndpointChange,
-        success: WebhookEndpoint,
-        error: errors
+        success: WebhookEndpoint
       }
     ),
     byAdmins("Remove a webhook endpoint", "Its deliveries are deleted too.", "webhooks remove").delete(
@@ -79,8 +73,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "/webhook-endpoints/:endpoint_id",
       {
         params,
-        success: removed("whe", "RemovedWebhookEndpoint"),
-        error: errors
+        success: removed("whe", "RemovedWebhookEndpoint")
       }
     ),
     byAdmins("Rotate a webhook secret", "Returns the new secret.", "webhooks rotate").post(
@@ -97,8 +90,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         })
           .annotate({ identifier: "WebhookSecretRotation" })
           .pipe(withExample({ grace_seconds: 3600 })),
-        success: NewWebhookEndpoint,
-        error: errors
+        success: NewWebhookEndpoint
       }
     )
   )
@@ -107,9 +99,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "deliveries",
       "/webhook-endpoints/:endpoint_id/deliveries",
       {
-        ...pages(WebhookDelivery),
-        params,
-        query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) }
+        ...pagesWith(WebhookDelivery, {
+          status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"]))
+        }),
+        params
       }
     ),
     byAdmins(
@@ -118,8 +111,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "webhooks replay"
     ).post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
       params: { ...params, delivery_id: Schema.String },
-      success: WebhookDelivery,
-      error: errors
+      success: WebhookDelivery
     }),
     byAdmins("Replay the events of a time", "At most 10,000 at once, oldest first.", "webhooks replay").post(
       "replayAll",
@@ -135,8 +127,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
             })
           )
         }).annotate({ identifier: "WebhookReplay" }),
-        success: WebhooksReplayed,
-        error: errors
+        success: WebhooksReplayed
       }
     )
   )

@@ -55,14 +55,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
           })
         ),
       success: NewAllowance,
-      error: [
-        Wire.invalid_request,
-        Wire.forbidden,
-        Wire.insufficient_balance,
-        Wire.wallet_suspended,
-        Wire.idempotency_key_reused,
-        Wire.service_unavailable
-      ]
+      error: [Wire.insufficient_balance, Wire.wallet_suspended, Wire.idempotency_key_reused, Wire.service_unavailable]
     }),
     operation(
       { role: "viewer", keys: "reads", own: true, command: "allowances show" },
@@ -80,7 +73,7 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
     ).delete("revoke", "/allowances/:allowance_id", {
       params,
       success: Allowance,
-      error: [Wire.not_found, Wire.forbidden]
+      error: [Wire.not_found]
     })
   )
   .middleware(Auth) {}

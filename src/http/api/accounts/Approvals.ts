@@ -5,7 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
 import { withExample, removed } from "../../../schema/nouns/Noun.ts"
-import { Auth, byAdmins, listQuery, operation, optional, pages, reads } from "../shapes/Common.ts"
+import { Auth, byAdmins, operation, optional, pages, pagesWith, reads } from "../shapes/Common.ts"
 
 export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
 export const Approval = Schema.toEncoded(nouns.Approval)
@@ -34,12 +34,11 @@ const decidedMax = 100
 
 const ruleParams = { approval_rule_id: Schema.String }
 const runParams = { run_id: Schema.String }
-const refusals = [Wire.invalid_request, Wire.forbidden] as const
 const decision = {
   params: runParams,
   payload: Decision,
   success: Approval,
-  error: [...refusals, Wire.service_unavailable]
+  error: [Wire.service_unavailable]
 } as const
 
 export class ApprovalsApi extends HttpApiGroup.make("approvals")
@@ -55,8 +54,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       "approval-rules add"
     ).post("addRule", "/approval-rules", {
       payload: RuleRequest,
-      success: ApprovalRule,
-      error: refusals
+      success: ApprovalRule
     }),
     byAdmins(
       "Change an approval rule",
@@ -65,16 +63,14 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     ).patch("changeRule", "/approval-rules/:approval_rule_id", {
       params: ruleParams,
       payload: RuleChange,
-      success: ApprovalRule,
-      error: refusals
+      success: ApprovalRule
     }),
     byAdmins("Remove an approval rule", "Runs that wait for an approval wait on.", "approval-rules remove").delete(
       "removeRule",
       "/approval-rules/:approval_rule_id",
       {
         params: ruleParams,
-        success: removed("apr", "RemovedApprovalRule"),
-        error: refusals
+        success: removed("apr", "RemovedApprovalRule")
       }
     ),
     reads(
@@ -82,13 +78,11 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       "The runs that wait for a member's yes, and those that did. Newest first.",
       "approvals list"
     ).get("list", "/approvals", {
-      ...pages(Approval),
-      query: { ...listQuery, state: Schema.optionalKey(Schema.Literals(approvalStates)) }
+      ...pagesWith(Approval, { state: Schema.optionalKey(Schema.Literals(approvalStates)) })
     }),
     reads("Read an approval", "What the run would do, and what members said.").get("get", "/approvals/:run_id", {
       params: runParams,
-      success: Approval,
-      error: [Wire.invalid_request]
+      success: Approval
     }),
     operation(
       { role: "member", keys: "people", command: "approvals approve" },
@@ -119,8 +113,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
             message: Schema.NullOr(Schema.String).annotate({ description: "why the decision does not count" })
           })
         )
-      }).annotate({ identifier: "ApprovalsDecided" }),
-      error: refusals
+      }).annotate({ identifier: "ApprovalsDecided" })
     })
   )
   .middleware(Auth) {}

@@ -1,7 +1,7 @@
 /** The contract of the audit log: who changed what in the organization, when and from where. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, byAdmins, listQuery, pages } from "../shapes/Common.ts"
+import { Auth, byAdmins, pagesWith } from "../shapes/Common.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import * as nouns from "../../../schema/nouns/AuditEntry.ts"
 
@@ -28,14 +28,12 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
       "Newest first: everything that a person, an API key or the operator changed in this organization. Entries can't be changed or deleted.",
       "audit-log"
     ).get("list", "/audit-log", {
-      ...pages(AuditEntry),
-      query: {
-        ...listQuery,
+      ...pagesWith(AuditEntry, {
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word),
         from: Schema.optionalKey(Time),
         to: Schema.optionalKey(Time)
-      }
+      })
     })
   )
   .middleware(Auth) {}

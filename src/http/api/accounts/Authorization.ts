@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, own } from "../shapes/Common.ts"
-import { Wire } from "../../../schema/Errors.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import { org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
@@ -63,8 +62,7 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
       "The console's consent page shows it. An invalid request is an error here and is never redirected."
     ).get("asked", "/oauth/authorization", {
       query: parameters,
-      success: AuthorizationRequest,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: AuthorizationRequest
     }),
     operation(
       { role: "member", keys: "people" },
@@ -77,8 +75,7 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
           "https://agents.example/callback?code=CODE",
           "The client's redirect URI with a code, or with an error."
         )
-      }).annotate({ identifier: "AuthorizationAnswer" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      }).annotate({ identifier: "AuthorizationAnswer" })
     })
   )
   .middleware(Auth) {}

@@ -20,7 +20,7 @@ const forPages =
 const signsIn = <P extends Schema.Top>(payload: P) => ({
   payload,
   success: Session,
-  error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited] as const
+  error: [Wire.unauthorized, Wire.forbidden]
 })
 
 export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
@@ -41,7 +41,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     "Returns a challenge for one use within five minutes. It says nothing of any account."
   ).post("startPasskey", "/auth/browser/passkey/start", {
     success: Schema.Struct({ challenge: Base64url, rp_id: Schema.String }).annotate({ identifier: "PasskeyChallenge" }),
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    error: [Wire.forbidden]
   }),
   about(
     "Sign in with a passkey",
@@ -50,7 +50,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
   about("Sign up with a cookie", forPages).post("signUp", "/auth/browser/sign-up", {
     payload: SignUpRequest,
     success: Session,
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    error: [Wire.forbidden]
   }),
   about(
     "Accept an invitation with a cookie",
@@ -62,8 +62,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
   )
     .post("switch", "/auth/browser/switch", {
       payload: SwitchRequest,
-      success: Session,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: Session
     })
     .middleware(Auth)
 ) {}

@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, pages, reads } from "../shapes/Common.ts"
-import { Wire } from "../../../schema/Errors.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
@@ -57,8 +56,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       "/api-keys/:key_id",
       {
         params,
-        success: ApiKey,
-        error: [Wire.invalid_request]
+        success: ApiKey
       }
     ),
     operation(
@@ -67,8 +65,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       "An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
     ).post("create", "/api-keys", {
       payload: ApiKeyRequest,
-      success: NewApiKey,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: NewApiKey
     }),
     operation(
       { role: "member", keys: "people", verified: true, command: "keys update" },
@@ -77,8 +74,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
     ).patch("change", "/api-keys/:key_id", {
       params,
       payload: ApiKeyChange,
-      success: ApiKey,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: ApiKey
     }),
     operation(
       { role: "member", keys: "people", verified: true, command: "keys rotate" },
@@ -95,8 +91,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       })
         .annotate({ identifier: "ApiKeyRotation" })
         .pipe(withExample({ grace_seconds: 3600 })),
-      success: NewApiKey,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: NewApiKey
     }),
     operation(
       { role: "viewer", keys: "revokes", own: true, command: "keys revoke" },
@@ -104,8 +99,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
     ).delete("revoke", "/api-keys/:key_id", {
       params,
-      success: ApiKey,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: ApiKey
     })
   )
   .middleware(Auth) {}

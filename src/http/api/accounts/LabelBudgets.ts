@@ -1,7 +1,7 @@
 /** The contract of the budgets of labels: what the runs with a label, such as a customer, may charge and hold. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, byAdmins, listQuery, optional, pages, reads } from "../shapes/Common.ts"
+import { Auth, byAdmins, listQuery, optional, pages, pagesWith, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { ZoneName } from "../../../schema/money/TimeZone.ts"
@@ -67,12 +67,10 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       "The values that have a budget and of which a run was counted, of one label if you ask for that, in no particular order.",
       "label-budgets values"
     ).get("values", "/label-budgets/values", {
-      ...pages(LabelValue),
-      query: {
-        ...listQuery,
+      ...pagesWith(LabelValue, {
         label: Schema.optionalKey(Label),
         id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-      }
+      })
     }),
     reads(
       "Read a label's statement",
@@ -86,7 +84,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
         period: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(10)))
       },
       success: StatementPage,
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     byAdmins(
       "Set a label budget",
@@ -94,8 +92,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       "label-budgets set"
     ).put("set", "/label-budgets", {
       payload: LabelBudgetRequest,
-      success: LabelBudget,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: LabelBudget
     }),
     byAdmins(
       "Remove a label budget",
@@ -103,8 +100,7 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       "label-budgets remove"
     ).delete("remove", "/label-budgets/:label_budget_id", {
       params: { label_budget_id: Schema.String },
-      success: removed("lbl", "RemovedLabelBudget"),
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: removed("lbl", "RemovedLabelBudget")
     })
   )
   .middleware(Auth) {}

@@ -32,7 +32,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         .annotate({ identifier: "MemberChange" })
         .pipe(withExample({ role: "member" })),
       success: Member,
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     }),
     operation(
       { role: "owner", keys: "people", command: "members remove-second-factors" },
@@ -41,7 +41,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     ).delete("removeFactors", "/members/:member_id/second-factors", {
       params: member,
       success: nouns.RemovedFactors,
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     }),
     operation(
       { role: "viewer", keys: "people", command: "members remove" },
@@ -56,7 +56,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         revoked_keys: Schema.Array(idOf("key")),
         keys: FollowedKeys
       }).annotate({ identifier: "RemovedMember" }),
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .middleware(Auth) {}
@@ -72,8 +72,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
   )
     .post("create", "/invitations", {
       payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
-      success: NewInvitation,
-      error: [Wire.invalid_request]
+      success: NewInvitation
     })
     .middleware(Auth),
   byAdmins("Withdraw an invitation", "The link stops working at once.", "invite withdraw")
@@ -90,8 +89,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
     success: Schema.Struct({ organization, email, role: nouns.Role }).annotate({
       identifier: "InvitationPreview"
-    }),
-    error: [Wire.invalid_request, Wire.rate_limited]
+    })
   }),
   about(
     "Accept an invitation",
@@ -101,6 +99,6 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
       identifier: "InvitationAcceptance"
     }),
     success: Schema.toEncoded(NewSession),
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
+    error: [Wire.unauthorized]
   })
 ) {}

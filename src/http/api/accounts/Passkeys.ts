@@ -13,8 +13,7 @@ const one = { passkey_id: Schema.String }
 export class PasskeysApi extends HttpApiGroup.make("passkeys")
   .add(
     own("List your passkeys", "Newest first, at most 20.").get("list", "/auth/passkeys", {
-      success: Schema.Struct({ items: Schema.Array(Passkey), next_cursor: Schema.Null }),
-      error: [Wire.forbidden]
+      success: Schema.Struct({ items: Schema.Array(Passkey), next_cursor: Schema.Null })
     }),
     operation(
       { role: "viewer", keys: "people", verified: true },
@@ -29,8 +28,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
         rp_id: Schema.String,
         user_handle: nouns.Base64url,
         credential_ids: Schema.Array(nouns.CredentialId)
-      }).annotate({ identifier: "PasskeyRegistration" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      }).annotate({ identifier: "PasskeyRegistration" })
     }),
     operation(
       { role: "viewer", keys: "people", verified: true },
@@ -38,14 +36,13 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
     ).post("create", "/auth/passkeys", {
       payload: Schema.Struct({ name: Name, ...nouns.NewCredential }).annotate({ identifier: "PasskeyRequest" }),
-      success: Passkey,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: Passkey
     }),
     own("Rename a passkey", "").patch("rename", "/auth/passkeys/:passkey_id", {
       params: one,
       payload: Schema.Struct({ name: Name }).annotate({ identifier: "PasskeyChange" }),
       success: Passkey,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.not_found]
+      error: [Wire.not_found]
     }),
     own("Remove a passkey", "It signs in no more. Password and sessions stay.").delete(
       "remove",
@@ -53,7 +50,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       {
         params: one,
         success: removed("psk", "RemovedPasskey"),
-        error: [Wire.forbidden, Wire.not_found]
+        error: [Wire.not_found]
       }
     )
   )

@@ -23,7 +23,6 @@ const ApiKey = Schema.String.check(
 export const ProviderAccountPage = Schema.Struct({ items: Schema.Array(ProviderAccount), next_cursor: Schema.Null })
 
 const params = { provider: Schema.String }
-const errors = [Wire.invalid_request, Wire.provider_not_found, Wire.forbidden]
 
 export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
   .add(
@@ -35,7 +34,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
     reads("Get your account at a provider", "Without its key.").get("get", "/provider-accounts/:provider", {
       params,
       success: ProviderAccount,
-      error: [Wire.invalid_request, Wire.provider_not_found]
+      error: [Wire.provider_not_found]
     }),
     byAdmins(
       "Set your account at a provider",
@@ -60,7 +59,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
         .annotate({ identifier: "ProviderAccountRequest" })
         .pipe(withExample({ api_key: "YOUR_HUNTER_KEY", fallback: true })),
       success: ProviderAccount,
-      error: [...errors, Wire.provider_not_available]
+      error: [Wire.provider_not_found, Wire.provider_not_available]
     }),
     byAdmins(
       "Remove your account at a provider",
@@ -71,7 +70,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       success: Schema.Struct({ provider, deleted: Schema.Literal(true) }).annotate({
         identifier: "RemovedProviderAccount"
       }),
-      error: errors
+      error: [Wire.provider_not_found]
     })
   )
   .middleware(Auth) {}

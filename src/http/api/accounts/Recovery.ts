@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, Auth, operation, own } from "../shapes/Common.ts"
-import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { email } from "../../../schema/nouns/Noun.ts"
 
@@ -21,13 +20,11 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "VerifyEmailRequest" }),
     success: Schema.Struct({ verified: Schema.Literal(true), email }).annotate({
       identifier: "VerifiedEmail"
-    }),
-    error: [Wire.invalid_request, Wire.rate_limited]
+    })
   }),
   own("Send the verification link again", "An address gets only a few mails per hour.")
     .post("resendVerification", "/auth/verify-email/resend", {
-      success: Verification,
-      error: [Wire.forbidden, Wire.rate_limited]
+      success: Verification
     })
     .middleware(Auth),
   own("Change the password", "Ends all your other sessions. API keys stay valid.")
@@ -35,8 +32,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
       payload: Schema.Struct({ current_password: Password, new_password: NewPassword }).annotate({
         identifier: "PasswordChangeRequest"
       }),
-      success: PasswordSet,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: PasswordSet
     })
     .middleware(Auth),
   own("Read the second factor", "Whether your sign-ins with the password need a code too.")
@@ -44,8 +40,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
       success: Schema.Struct({
         enabled: Schema.Boolean,
         recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
-      }).annotate({ identifier: "SecondFactor" }),
-      error: [Wire.forbidden]
+      }).annotate({ identifier: "SecondFactor" })
     })
     .middleware(Auth),
   operation(
@@ -55,8 +50,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   )
     .post("startSecondFactor", "/auth/second-factor", {
       payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "SecondFactorRequest" }),
-      success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" })
     })
     .middleware(Auth),
   operation(
@@ -66,8 +60,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   )
     .post("confirmSecondFactor", "/auth/second-factor/confirm", {
       payload: Schema.Struct({ code: Code }).annotate({ identifier: "SecondFactorConfirmation" }),
-      success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" })
     })
     .middleware(Auth),
   own("Remove the second factor", "With the password, and a code or a recovery code.")
@@ -75,8 +68,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
       payload: Schema.Struct({ current_password: Password, code: Code }).annotate({
         identifier: "SecondFactorRemoval"
       }),
-      success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" }),
-      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+      success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" })
     })
     .middleware(Auth),
   about(
@@ -86,8 +78,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     payload: Schema.Struct({ email: Email }).annotate({ identifier: "PasswordResetRequest" }),
     success: Schema.Struct({ status: Schema.Literal("accepted"), note: Schema.String })
       .annotate({ identifier: "PasswordResetAccepted" })
-      .pipe(HttpApiSchema.status(202)),
-    error: [Wire.invalid_request, Wire.rate_limited]
+      .pipe(HttpApiSchema.status(202))
   }),
   about(
     "Set a new password with a link",
@@ -96,7 +87,6 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     payload: Schema.Struct({ token: LinkToken, new_password: NewPassword }).annotate({
       identifier: "PasswordResetConfirmation"
     }),
-    success: PasswordSet,
-    error: [Wire.invalid_request, Wire.rate_limited]
+    success: PasswordSet
   })
 ) {}

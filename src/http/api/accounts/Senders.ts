@@ -23,8 +23,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
       })
         .annotate({ identifier: "SenderRequest" })
         .pipe(withExample({ domain: "acme.example" })),
-      success: Sender,
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: Sender
     }),
     byAdmins(
       "Verify a sender",
@@ -33,7 +32,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
     ).post("verify", "/senders/:sender_id/verify", {
       params,
       success: Sender,
-      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     byAdmins(
       "Remove a sender",
@@ -41,8 +40,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
       "senders remove"
     ).delete("remove", "/senders/:sender_id", {
       params,
-      success: removed("snd", "RemovedSender"),
-      error: [Wire.invalid_request, Wire.forbidden]
+      success: removed("snd", "RemovedSender")
     })
   )
   .middleware(Auth) {}

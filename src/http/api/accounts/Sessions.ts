@@ -17,7 +17,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
   ).post("signUp", "/auth/sign-up", {
     payload: SignUpRequest,
     success: NewSession,
-    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+    error: [Wire.forbidden]
   }),
   about(
     "Sign in",
@@ -26,12 +26,11 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
   ).post("signIn", "/auth/sign-in", {
     payload: SignInRequest,
     success: NewSession,
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+    error: [Wire.unauthorized, Wire.forbidden]
   }),
   own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout")
     .post("signOut", "/auth/sign-out", {
-      success: Schema.Struct({ signed_out: Schema.Boolean }),
-      error: [Wire.forbidden]
+      success: Schema.Struct({ signed_out: Schema.Boolean })
     })
     .middleware(Auth),
   own(
@@ -39,8 +38,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
   )
     .delete("endSessions", "/auth/sessions", {
-      success: Schema.Struct({ sessions_ended: Schema.Int }),
-      error: [Wire.forbidden]
+      success: Schema.Struct({ sessions_ended: Schema.Int })
     })
     .middleware(Auth),
   own(
@@ -48,8 +46,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
   )
     .get("sessions", "/auth/sessions", {
-      success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null }),
-      error: [Wire.forbidden]
+      success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null })
     })
     .middleware(Auth),
   own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
@@ -58,13 +55,13 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
       success: Schema.Struct({ id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }).annotate({
         identifier: "EndedSession"
       }),
-      error: [Wire.forbidden, Wire.not_found]
+      error: [Wire.not_found]
     })
     .middleware(Auth),
   own(
     "Read the session",
     "The organization, the user and the role of this session, when it expires, and the user's other organizations."
   )
-    .get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
+    .get("session", "/auth/session", { success: OwnSession })
     .middleware(Auth)
 ) {}

@@ -1,11 +1,9 @@
 /** The contract of the audit log of all organizations and of the service itself. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
 import { orgFilter, Word } from "./Fields.ts"
 import { OperatorAuditEntry } from "../../../schema/nouns/AuditEntry.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pagesWith } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
@@ -15,14 +13,11 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
       "Newest first: who changed what, in every organization and in the service itself.",
       "admin audit-log"
     ).get("list", "/operator/audit-log", {
-      query: {
-        ...listQuery,
+      ...pagesWith(Schema.toEncoded(OperatorAuditEntry), {
         ...orgFilter,
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word)
-      },
-      success: pageOf(Schema.toEncoded(OperatorAuditEntry)),
-      error: [Wire.invalid_request]
+      })
     })
   )
   .middleware(OperatorAuth) {}

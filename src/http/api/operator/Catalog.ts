@@ -59,7 +59,7 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
     ).post("import", "/operator/catalog/imports", {
       payload: ImportRequest,
       success: CatalogImport,
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.service_unavailable]
     }),
     forOperators(
       "Delete a provider's import",

@@ -64,7 +64,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
       params: { provider: Provider },
       payload: SetCredits,
       success: Schema.toEncoded(ProviderCredits),
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     }),
     forOperators(
       "Read provider credits now",
@@ -75,7 +75,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
         identifier: "RefreshProviderCreditsRequest"
       }),
       success: list,
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .add(
@@ -86,7 +86,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
     ).post("matchBill", "/operator/bills/match", {
       payload: Bill,
       success: Schema.toEncoded(BillMatch),
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .middleware(OperatorAuth) {}

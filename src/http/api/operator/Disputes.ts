@@ -3,8 +3,7 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import * as noun from "../../../schema/nouns/Dispute.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pagesWith } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
@@ -18,7 +17,7 @@ const decision = {
   params: { run_id: Schema.String },
   payload: DisputeDecision,
   success: OperatorDispute,
-  error: [Wire.invalid_request, Wire.not_found]
+  error: [Wire.not_found]
 } as const
 
 export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
@@ -28,13 +27,10 @@ export class OperatorDisputesApi extends HttpApiGroup.make("operatorDisputes")
       "Oldest first. Those that wait for a decision; with decided=true, all.",
       "admin disputes"
     ).get("list", "/operator/disputes", {
-      query: {
-        ...listQuery,
+      ...pagesWith(OperatorDispute, {
         ...orgFilter,
         decided: Schema.optionalKey(Schema.Literals(["true", "false"]))
-      },
-      success: pageOf(OperatorDispute),
-      error: [Wire.invalid_request]
+      })
     }),
     forOperators(
       "Refund a disputed run",

@@ -3,12 +3,11 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pagesWith } from "../shapes/Common.ts"
 import { Note } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 import { Impersonation } from "../../../schema/nouns/operator/Session.ts"
 import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
 
 const organization = { org_id: Schema.String }
 
@@ -23,16 +22,14 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
         reason: Note.annotate({ description: "The organization's admins read it in their audit log." })
       }).annotate({ identifier: "ImpersonationRequest" }),
       success: Schema.toEncoded(Impersonation),
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     }),
     forOperators("List an organization's runs", "Newest first, without results. It needs an impersonation.").get(
       "runs",
       "/operator/organizations/:org_id/runs",
       {
         params: organization,
-        query: { ...listQuery, status: Schema.optionalKey(RunStatus) },
-        success: pageOf(ListedRun),
-        error: [Wire.invalid_request, Wire.forbidden]
+        ...pagesWith(ListedRun, { status: Schema.optionalKey(RunStatus) })
       }
     ),
     forOperators(
@@ -41,7 +38,7 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
     ).get("run", "/operator/organizations/:org_id/runs/:run_id", {
       params: { ...organization, run_id: Schema.String },
       success: Run,
-      error: [Wire.forbidden, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .middleware(OperatorAuth) {}

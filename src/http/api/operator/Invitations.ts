@@ -1,7 +1,6 @@
 /** The contract of invitations to sign up, which the operator gives. Members invite to their own organization elsewhere. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
 import { NewSignUpInvitation, SignUpInvitation } from "../../../schema/nouns/operator/Session.ts"
 import { Email } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -20,8 +19,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
       "/operator/invitations",
       {
         payload: Schema.Struct({ email: Email }).annotate({ identifier: "SignUpInvitationRequest" }),
-        success: Schema.toEncoded(NewSignUpInvitation),
-        error: [Wire.invalid_request]
+        success: Schema.toEncoded(NewSignUpInvitation)
       }
     )
   )

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { RemovedFactors } from "../../../schema/nouns/Member.ts"
-import { org_id, pageOf, withExample } from "../../../schema/nouns/Noun.ts"
+import { org_id, withExample } from "../../../schema/nouns/Noun.ts"
 import {
   OperatorCredit,
   OperatorKey,
@@ -12,7 +12,7 @@ import {
   OperatorOrganizationDetail,
   OperatorSpendGuard
 } from "../../../schema/nouns/operator/Organization.ts"
-import { listQuery, optional } from "../shapes/Common.ts"
+import { optional, pagesWith } from "../shapes/Common.ts"
 import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 import { Note, Word } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
@@ -49,9 +49,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       "Newest first, with their wallets and what they did today: charges on the day of their time zone, runs on that of UTC.",
       "admin orgs"
     ).get("list", "/operator/organizations", {
-      query: { ...listQuery, search: Schema.optionalKey(Word) },
-      success: pageOf(Schema.toEncoded(OperatorOrganization)),
-      error: [Wire.invalid_request]
+      ...pagesWith(Schema.toEncoded(OperatorOrganization), { search: Schema.optionalKey(Word) })
     }),
     forOperators(
       "Read an organization",
@@ -79,7 +77,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       params: one,
       payload: CreditRequest,
       success: Schema.toEncoded(OperatorCredit),
-      error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
+      error: [Wire.not_found, Wire.service_unavailable]
     }),
     forOperators(
       "Set an organization's spend guard",
@@ -91,7 +89,7 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
         daily_limit: optional(Usd)
       }).annotate({ identifier: "OperatorSpendGuardRequest" }),
       success: Schema.toEncoded(OperatorSpendGuard),
-      error: [Wire.invalid_request, Wire.not_found, Wire.service_unavailable]
+      error: [Wire.not_found, Wire.service_unavailable]
     }),
     forOperators(
       "Resume an organization's suspended wallet",

@@ -4,8 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { findings } from "../../../schema/catalog/Doubt.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pagesWith } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
@@ -16,13 +15,10 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       "Newest first. The service looks up those with next_look by itself.",
       "admin unknown"
     ).get("list", "/operator/unknown-outcomes", {
-      query: {
-        ...listQuery,
+      ...pagesWith(Schema.toEncoded(UnknownOutcome), {
         ...orgFilter,
         resolved: Schema.optionalKey(Schema.Literals(["true", "false"]))
-      },
-      success: pageOf(Schema.toEncoded(UnknownOutcome)),
-      error: [Wire.invalid_request]
+      })
     }),
     forOperators(
       "Record the outcome of a call",
@@ -35,7 +31,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
         note: Note.annotate({ description: "How you found out." })
       }).annotate({ identifier: "ResolveOutcomeRequest" }),
       success: Schema.toEncoded(UnknownOutcome),
-      error: [Wire.invalid_request, Wire.not_found]
+      error: [Wire.not_found]
     })
   )
   .middleware(OperatorAuth) {}

@@ -1,23 +1,18 @@
 /** The contract of payments of all organizations, and of the processor's events that did not fit. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
 import { OperatorPayment, PaymentMismatch, paymentStates } from "../../../schema/nouns/operator/Payment.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pagesWith } from "../shapes/Common.ts"
 import { orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
   .add(
     forOperators("List payments", "Of all organizations, newest first.").get("list", "/operator/payments", {
-      query: {
-        ...listQuery,
+      ...pagesWith(Schema.toEncoded(OperatorPayment), {
         state: Schema.optionalKey(Schema.Literals(paymentStates)),
         ...orgFilter
-      },
-      success: pageOf(Schema.toEncoded(OperatorPayment)),
-      error: [Wire.invalid_request]
+      })
     }),
     forOperators(
       "List payment events that did not fit",

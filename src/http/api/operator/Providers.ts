@@ -1,7 +1,6 @@
 /** The contract of providers as the operator sees them: accounts, checks, health, what they earn and lose. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/operator/Provider.ts"
 import { periodQuery } from "../shapes/RunQuery.ts"
 import { Digits, listQuery } from "../shapes/Common.ts"
@@ -27,8 +26,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       "admin margins"
     ).get("margins", "/operator/margins", {
       query: { days: Schema.optionalKey(Days) },
-      success: Schema.toEncoded(nouns.Margins),
-      error: [Wire.invalid_request]
+      success: Schema.toEncoded(nouns.Margins)
     }),
     forOperators(
       "List losses",
@@ -40,8 +38,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
         ...orgFilter,
         from: periodQuery.from
       },
-      success: Schema.toEncoded(nouns.Losses),
-      error: [Wire.invalid_request]
+      success: Schema.toEncoded(nouns.Losses)
     })
   )
   .middleware(OperatorAuth) {}

@@ -3,8 +3,7 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { DeadLetter, OperatorQueues, RetriedCommand } from "../../../schema/nouns/operator/Queues.ts"
-import { pageOf } from "../../../schema/nouns/Noun.ts"
-import { listQuery } from "../shapes/Common.ts"
+import { pages } from "../shapes/Common.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorQueuesApi extends HttpApiGroup.make("operatorQueues")
@@ -16,11 +15,7 @@ export class OperatorQueuesApi extends HttpApiGroup.make("operatorQueues")
     forOperators(
       "List dead-lettered commands",
       "Newest first. Each failed alone too often, and no turn reads it until it is retried."
-    ).get("deadLetters", "/operator/dead-letters", {
-      query: listQuery,
-      success: pageOf(Schema.toEncoded(DeadLetter)),
-      error: [Wire.invalid_request]
-    }),
+    ).get("deadLetters", "/operator/dead-letters", pages(Schema.toEncoded(DeadLetter))),
     forOperators(
       "Retry a dead-lettered command",
       "Its lane's next turn applies it after the commands that were applied meanwhile. It is dead-lettered again if it fails as often as before. A command of a run that has ended changes nothing."

@@ -14,7 +14,7 @@ export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").ad
   ).post("signIn", "/operator/sign-in", {
     payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "OperatorSignInRequest" }),
     success: Schema.toEncoded(OperatorSession),
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden]
+    error: [Wire.unauthorized, Wire.forbidden]
   }),
   forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
     .get("get", "/operator/session", { success: Schema.toEncoded(OperatorSession) })

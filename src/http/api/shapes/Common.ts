@@ -86,9 +86,12 @@ export const listQuery = {
   cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }
 
-/** Request and answer of a list in pages. */
-export const pages = <S extends Schema.Constraint>(item: S) =>
-  ({ query: listQuery, success: pageOf(item), error: [Wire.invalid_request] }) as const
+/** Request and answer of a list in pages, which the query may filter. */
+export const pagesWith = <S extends Schema.Constraint, F extends Schema.Struct.Fields>(item: S, filters: F) => ({
+  query: { ...listQuery, ...filters },
+  success: pageOf(item)
+})
+export const pages = <S extends Schema.Constraint>(item: S) => pagesWith(item, {})
 
 /**
  * What an operation does, as far as it matters for API keys, and for those with a scope (`allow`):
