@@ -9,10 +9,11 @@ import { digest } from "../layers/accounts/Secrets.ts"
 import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Settings } from "../layers/platform/Settings.ts"
-import { problem, statusOf } from "../schema/Errors.ts"
+import { type ErrorCode, problem } from "../schema/Errors.ts"
 import { metricsText, type MetricsServices } from "./MetricsText.ts"
 import { Readiness } from "./middleware/Readiness.ts"
 import { type CheckServices, serviceChecks } from "./status/ServiceChecks.ts"
+import { problemAnswer } from "./standards/ProblemType.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
 const readyMillisMax = 250
@@ -35,15 +36,13 @@ const orUnready = <R>(path: string, effect: Effect.Effect<HttpServerResponse.Htt
 
 const stopping = HttpServerResponse.jsonUnsafe({ status: "stopping" }, { status: 503 })
 
-const closed = problem(
+const refused = (code: ErrorCode, message: string) => problemAnswer(problem(code, message))
+const closed = refused(
   "forbidden",
   "Metrics are closed. Set RUNGATE_METRICS_TOKEN and send it as a bearer token, or set RUNGATE_METRICS_PORT to serve them on a port of their own."
 )
-const elsewhere = problem("not_found", "Metrics are on a port of their own, RUNGATE_METRICS_PORT.")
-const wrongToken = problem("unauthorized", "Send Authorization: Bearer with the value of RUNGATE_METRICS_TOKEN.")
-
-const refused = (one: typeof closed | typeof elsewhere | typeof wrongToken) =>
-  HttpServerResponse.jsonUnsafe(one, { status: statusOf[one.error.code] })
+const elsewhere = refused("not_found", "Metrics are on a port of their own, RUNGATE_METRICS_PORT.")
+const wrongToken = refused("unauthorized", "Send Authorization: Bearer with the value of RUNGATE_METRICS_TOKEN.")
 
 /** Digests, because comparing those tells nobody how much of a guess was right. */
 const isToken = (token: Redacted.Redacted, authorization: string | undefined) => {
@@ -63,10 +62,10 @@ const guardedMetrics = (isPublic: boolean) =>
     const { metricsToken } = current()
     const request = yield* HttpServerRequest.HttpServerRequest
     if (metricsToken !== null) {
-      return isToken(metricsToken, request.headers["authorization"]) ? yield* answer : refused(wrongToken)
+      return isToken(metricsToken, request.headers["authorization"]) ? yield* answer : wrongToken
     }
     if (!isPublic) return yield* answer
-    return refused(metricsPort === null ? closed : elsewhere)
+    return metricsPort === null ? closed : elsewhere
   })
 
 const routes = (isPublic: boolean) =>

@@ -10,13 +10,11 @@ import { PaymentEvents } from "../actors/payments/PaymentEvents.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Payments } from "../layers/payments/Payments.ts"
 import { PaymentStore } from "../layers/payments/PaymentStore.ts"
-import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
+import { problem } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/json/JsonScan.ts"
 import { receiveBody } from "./middleware/Body.ts"
 import { webhookPath } from "./middleware/Paths.ts"
-
-const refuse = (code: ErrorCode, message: string) => refuseAs(problem(code, message))
-const refuseAs = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })
+import { problemAnswer } from "./standards/ProblemType.ts"
 
 const receive = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -25,7 +23,8 @@ const receive = Effect.gen(function* () {
   const events = yield* PaymentEvents
   // Not limited by address: whoever shares one with the processor could keep payments away. The signature is checked before any parsing.
   const bytes = new Uint8Array(yield* receiveBody(request))
-  if (jsonFlaw(bytes) === "too_deep") return refuse("invalid_request", "The body is nested too deep for an event.")
+  if (jsonFlaw(bytes) === "too_deep")
+    return yield* Effect.fail(problem("invalid_request", "The body is nested too deep for an event."))
   const event = yield* payments.verify(
     new TextDecoder().decode(bytes),
     request.headers["stripe-signature"],
@@ -38,10 +37,13 @@ const receive = Effect.gen(function* () {
 }).pipe(
   Effect.catchTags({
     SignatureRefused: ({ message }) =>
-      Effect.as(Effect.logWarning(`a webhook was refused: ${message}`), refuse("invalid_request", message)),
-    ProcessorUnavailable: ({ message }) => Effect.succeed(refuse("service_unavailable", message))
+      Effect.andThen(
+        Effect.logWarning(`a webhook was refused: ${message}`),
+        Effect.fail(problem("invalid_request", message))
+      ),
+    ProcessorUnavailable: ({ message }) => Effect.fail(problem("service_unavailable", message))
   }),
-  Effect.catch((wrong) => Effect.succeed(refuseAs(wrong)))
+  Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong)))
 )
 
 export const Webhooks = HttpRouter.add("POST", webhookPath, receive)

@@ -9,7 +9,7 @@ import { McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
-import { type ErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { type ErrorCode, problem } from "../../schema/Errors.ts"
 import { BoundaryLayer } from "../middleware/Boundary.ts"
 import { Peers, type PeersShape } from "../middleware/ClientAddress.ts"
 import { isRecord } from "../../schema/json/Json.ts"
@@ -26,6 +26,7 @@ import { mcpPath as path } from "../middleware/Paths.ts"
 import { makeChallenged } from "../oauth/Challenge.ts"
 import { callerFor, type Handler, Sender } from "./McpCaller.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
 
 const sessionHeader = "mcp-session-id"
 const versionHeader = "mcp-protocol-version"
@@ -54,9 +55,6 @@ const registrations = (api: Handler, url: string) =>
 
 const refused = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   problemAnswer(problem(code, message), headers)
-
-const problemAnswer = (body: Problem, headers: Record<string, string> = {}) =>
-  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
 const RequestId = Schema.Union([Schema.String, Schema.Number])
 const isRequestId = Schema.is(RequestId)

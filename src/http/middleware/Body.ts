@@ -9,6 +9,7 @@ import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { bytesPerRequest } from "./Limits.ts"
 import { containersMax, depthMax, flawedField, jsonFlaw, unstorableIn } from "../../schema/json/JsonScan.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
 
 export const bodyBytesMax = 1024 * 1024
 /** 10,000 runs of 800 bytes. */
@@ -112,17 +113,7 @@ export const jsonProblem = (bytes: Uint8Array, most = containersMax): ProblemOf<
   if (flaw === null) return null
   if (flaw === "too_deep") return refused(flawedField(bytes, most), `is nested deeper than ${depthMax} levels`)
   if (flaw === "too_many") return refused(flawedField(bytes, most), `has more than ${most} objects and arrays`)
-  return refused(
-    unstorablePath(bytes),
-    "has a string with a NUL character or half a surrogate pair, which can't be stored"
-  )
-}
-
-/** Parses the text to name the field. The text may not be JSON at all. */
-const unstorablePath = (bytes: Uint8Array): string => {
-  try {
-    return unstorableIn(JSON.parse(new TextDecoder().decode(bytes))) ?? ""
-  } catch {
-    return ""
-  }
+  // Parsed to name the field. The text may not be JSON at all.
+  const path = unstorableIn(parsedOrText(new TextDecoder().decode(bytes))) ?? ""
+  return refused(path, "has a string with a NUL character or half a surrogate pair, which can't be stored")
 }

@@ -17,15 +17,12 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"
 import { encoded, isCompressible } from "../standards/Compression.ts"
 import { tagged } from "../standards/ETags.ts"
-import { problemTitle, problemType } from "../standards/ProblemType.ts"
+import { problemAnswer, problemTitle, problemType } from "../standards/ProblemType.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { MalformedLayer } from "./MalformedRequest.ts"
 import { notFound, parametersOf } from "./NotFound.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
-
-export const answer = (body: Problem, headers: Record<string, string> = {}) =>
-  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
 const internal = problem(
   "internal_error",
@@ -40,8 +37,10 @@ const outage = problem(
 /** Where the organization of a request is. The router of the cells sends requests there itself (docs/operate.md). */
 const elsewhere = (cell: string | null) =>
   cell === null
-    ? answer(isMoving, { "retry-after": "1" })
-    : answer(problem("organization_moved", `This organization has moved to the cell ${cell}. Send the request there.`))
+    ? problemAnswer(isMoving, { "retry-after": "1" })
+    : problemAnswer(
+        problem("organization_moved", `This organization has moved to the cell ${cell}. Send the request there.`)
+      )
 
 /** Between the check of the caller's role and the write, somebody changed the role. */
 const roleChanged = problem(
@@ -116,7 +115,7 @@ const limited = <E, R>(
     )
   }
   if (Number(length) <= bodyBytesMax || Number(length) <= bodyLimits(request.url).bytes) return httpEffect
-  return Effect.succeed(answer(tooLarge))
+  return Effect.succeed(problemAnswer(tooLarge))
 }
 
 /** The error for a query or path that decodes to a NUL character, which the database can't store. */
@@ -148,13 +147,13 @@ const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerErr
 /** The answer to a request that died. `name` stands for the request in the log. */
 export const answerToDefect = (readiness: Readiness["Service"], name: string, defect: unknown) => {
   const refused = bodyProblem(defect)
-  if (refused !== null) return Effect.succeed(answer(refused))
+  if (refused !== null) return Effect.succeed(problemAnswer(refused))
   if (isElsewhere(defect)) return Effect.succeed(elsewhere(defect.cell))
-  if (constraintOf(defect) === "acting_member_has_scope") return Effect.succeed(answer(roleChanged))
+  if (constraintOf(defect) === "acting_member_has_scope") return Effect.succeed(problemAnswer(roleChanged))
   const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
   return Effect.as(
     Effect.andThen(noted, Effect.logError(`${name}: ${inWords(defect)}`)),
-    isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
+    isOutage(defect) ? problemAnswer(outage, { "retry-after": "1" }) : problemAnswer(internal)
   )
 }
 
@@ -195,7 +194,7 @@ export const Boundary = HttpRouter.middleware(
             }
           }
           const bounded = request.url.includes("%00")
-            ? Effect.succeed(answer(withNul(request.url)))
+            ? Effect.succeed(problemAnswer(withNul(request.url)))
             : limited(httpEffect, request)
           const response = yield* bounded.pipe(
             Effect.provideService(RequestContext, facts),

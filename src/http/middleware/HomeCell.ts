@@ -12,8 +12,9 @@ import { forgotPath } from "../../schema/accounts/AccountMail.ts"
 import { problem } from "../../schema/Errors.ts"
 import { limitByAddress } from "./RequestChecks.ts"
 import { receiveBody } from "./Body.ts"
-import { answer } from "./Boundary.ts"
 import { Limits } from "./Limits.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
 
 const doors = new Set([
   ...["/v1/auth/sign-up", "/v1/auth/sign-in", "/v1/auth/password-reset"],
@@ -38,11 +39,8 @@ const textIn = (fields: unknown, name: string): string | null => {
 }
 
 const fieldsOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return Object.fromEntries(new URLSearchParams(text))
-  }
+  const json = parsedOrText(text)
+  return typeof json === "string" ? Object.fromEntries(new URLSearchParams(json)) : json
 }
 
 /** Read from a copy, because a body is read once. What is wrong with it, the request's handler says. */
@@ -82,7 +80,7 @@ const passOn = (
     Effect.catch((error) =>
       Effect.as(
         Effect.logWarning(`a request could not be passed on to ${to.url}: ${error.message}`),
-        answer(unreachable)
+        problemAnswer(unreachable)
       )
     )
   )
@@ -100,7 +98,7 @@ export const HomeCellLayer = Layer.unwrap(
           const isDoor = request.method === "POST" && doors.has(request.url.split("?")[0] ?? "")
           if (!isDoor || request.headers[passedOn] !== undefined) return yield* httpEffect
           const refused = yield* Effect.match(limitByAddress(limits.anonymous), {
-            onFailure: answer,
+            onFailure: problemAnswer,
             onSuccess: () => null
           })
           if (refused !== null) return refused

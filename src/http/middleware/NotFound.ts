@@ -1,11 +1,11 @@
 /** Answers requests that no route matches: 405 with `Allow` if the path has other methods, otherwise 404. */
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
-import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { problem } from "../../schema/Errors.ts"
 import { nearest } from "../../schema/nearest.ts"
 import { keysPath } from "../../schema/receipts/PublicKeys.ts"
 import { Api } from "../api/Api.ts"
-import { problemsPath } from "../standards/ProblemType.ts"
+import { problemAnswer, problemsPath } from "../standards/ProblemType.ts"
 import { cancelPath, providerEventsPath, statusPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Route {
@@ -80,9 +80,6 @@ const meantBy = (method: string, path: string): string => {
   return meant === undefined ? "" : ` Did you mean ${shown(meant)}?`
 }
 
-const answer = (body: Problem, headers: Record<string, string> = {}) =>
-  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
-
 /** The boundary calls it. A catch-all route instead would also take HEAD requests, which the router answers with the route of GET. */
 export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
   const path = request.url.split("?")[0] ?? ""
@@ -90,10 +87,10 @@ export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServ
   const acceptsGet = methods.includes("GET")
   // The router also refuses an existing path with a parameter that is too long.
   if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && acceptsGet))
-    return answer(
+    return problemAnswer(
       problem("not_found", `This path does not exist.${meantBy(request.method, path)} GET /docs/api lists the paths.`)
     )
   const allow = [...methods, ...(acceptsGet ? ["HEAD"] : [])].join(", ")
   const sentence = `This path does not accept ${request.method}. It accepts ${allow}.${meantBy(request.method, path)}`
-  return answer(problem("method_not_allowed", sentence), { allow })
+  return problemAnswer(problem("method_not_allowed", sentence), { allow })
 }

@@ -6,13 +6,15 @@
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { Auth, RequestChecks } from "../api/shapes/Common.ts"
 import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { concerning, deprecationHeaders, usedOf } from "../standards/Deprecation.ts"
 import { bodyLimits, type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
 import { type AddressLimit, type Allowance, Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
 
 export const limitHeaders = ({
   policy,
@@ -93,14 +95,6 @@ export const limitByAddress = (limit: AddressLimit, requests = 1) =>
 /** Checks the body of a request to an endpoint that needs no key. */
 export const checkBodyByAddress = (limit: AddressLimit) => checkBody((requests) => limitByAddress(limit, requests))
 
-const json = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /** Adds the headers of what the request uses that is deprecated. Does nothing for an operation of which nothing is. */
 const saysWhatIsDeprecated = (operation: string) =>
   Effect.withFiber<void, never, HttpServerRequest.HttpServerRequest>((fiber) => {
@@ -110,7 +104,7 @@ const saysWhatIsDeprecated = (operation: string) =>
       // A refused request may have a body that nobody has read.
       const body = response.status >= 400 ? Effect.succeed("") : Effect.orElseSucceed(request.text, () => "")
       return Effect.map(body, (text) =>
-        HttpServerResponse.setHeaders(response, deprecationHeaders(usedOf(concerned, request.url, json(text))))
+        HttpServerResponse.setHeaders(response, deprecationHeaders(usedOf(concerned, request.url, parsedOrText(text))))
       )
     })
   })
@@ -132,5 +126,5 @@ export const RequestChecksLayer = Layer.effect(
 /** Applies the same limit to an HTML page, which is not an endpoint of the API. */
 export const rateLimitedPage = <R>(page: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
   Effect.flatMap(Limits, (limits) => Effect.andThen(limitByAddress(limits.anonymous), page)).pipe(
-    Effect.catch((limited) => Effect.succeed(HttpServerResponse.jsonUnsafe(limited, { status: statusOf.rate_limited })))
+    Effect.catch((limited) => Effect.succeed(problemAnswer(limited)))
   )

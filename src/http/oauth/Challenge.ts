@@ -4,12 +4,13 @@
  * Hosts that send an API key need none of it. A token that has expired gets the same answer, so that a host refreshes it.
  */
 import { Effect, Option, Redacted } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { environmentOf, tokenForm } from "../middleware/CallerChecks.ts"
 import { tokenOf } from "../middleware/Bearer.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
 import { challenge, issuerFor } from "./Issuer.ts"
 
 const missing = problem(
@@ -37,9 +38,7 @@ export const makeChallenged = Effect.gen(function* () {
     const { authorization, host } = headers
     if (authorization !== undefined && (yield* isValid(tokenOf({ authorization })))) return null
     const hasToken = authorization !== undefined
-    return HttpServerResponse.jsonUnsafe(hasToken ? invalid : missing, {
-      status: 401,
-      headers: { "www-authenticate": challenge(issuerFor(settings, host), hasToken) }
-    })
+    const header = challenge(issuerFor(settings, host), hasToken)
+    return problemAnswer(hasToken ? invalid : missing, { "www-authenticate": header })
   })
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { Limits } from "../middleware/Limits.ts"
 import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
-import { answer } from "../middleware/Boundary.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
 
 export const received = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
   Effect.gen(function* () {
@@ -11,4 +11,4 @@ export const received = <R>(handler: Effect.Effect<HttpServerResponse.HttpServer
     yield* limitByAddress(anonymous)
     yield* checkBodyByAddress(anonymous)
     return yield* handler
-  }).pipe(Effect.catch((wrong) => Effect.succeed(answer(wrong))))
+  }).pipe(Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong))))

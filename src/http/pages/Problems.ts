@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorGuide } from "../../schema/ErrorGuide.ts"
 import { type ErrorCode, isErrorCode, problem, statusOf } from "../../schema/Errors.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
-import { problemTitle, problemType, problemsPath } from "../standards/ProblemType.ts"
+import { problemAnswer, problemTitle, problemType, problemsPath } from "../standards/ProblemType.ts"
 import { escaped, page, table } from "./Page.ts"
 
 const cacheSeconds = 3_600
@@ -66,10 +66,7 @@ ${table(
 const asProblem = (body: unknown) =>
   HttpServerResponse.text(JSON.stringify(body), { contentType: "application/problem+json" })
 
-const unknown = HttpServerResponse.jsonUnsafe(
-  problem("not_found", `There is no such error code. GET ${problemsPath} lists them.`),
-  { status: statusOf.not_found }
-)
+const unknown = problemAnswer(problem("not_found", `There is no such error code. GET ${problemsPath} lists them.`))
 
 const wantsProblem = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
   (headers["accept"] ?? "").includes("application/problem+json")

@@ -6,11 +6,12 @@ import type { Place } from "../../actors/mailbox/Places.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import type { Problem } from "../../schema/Errors.ts"
-import { answer, answerToDefect, concluded } from "../middleware/Boundary.ts"
+import { answerToDefect, concluded } from "../middleware/Boundary.ts"
 import type { Allowance } from "../middleware/Limits.ts"
 import { Readiness } from "../middleware/Readiness.ts"
 import { limitHeaders } from "../middleware/RequestChecks.ts"
 import { retryAfterSeconds, type Extras } from "../submission/SubmitRun.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
 
 /** What an answer says besides the run. It is filled in as the request is checked. */
 export interface AnswerFacts extends Extras {
@@ -73,7 +74,7 @@ export const answerAtEnd = Effect.gen(function* () {
         Effect.catch((refused) => {
           const later = refused.error.code === "rate_limited" || refused.error.code === "service_unavailable"
           const headers = later ? { "retry-after": retryAfterSeconds } : {}
-          return Effect.succeed(enveloped(answer(refused, headers), facts))
+          return Effect.succeed(enveloped(problemAnswer(refused, headers), facts))
         }),
         Effect.catchDefect((defect) =>
           Effect.map(answerToDefect(readiness, `${facts.request_id} ${facts.operation}`, defect), (response) =>

@@ -19,7 +19,7 @@ export const concerning = (table: DeprecationTable, operation: string): Concerne
   return whole === null && fields.size === 0 ? null : { operation: whole, fields }
 }
 
-/** What a request used of it. `body` is the decoded JSON, or null. */
+/** What a request used of it. `body` is the decoded JSON, or any text. */
 export const usedOf = ({ operation, fields }: Concerned, url: string, body: unknown): ReadonlyArray<Deprecated> => {
   const query = new URLSearchParams(url.split("?")[1] ?? "")
   const sent = (name: string) => query.has(name) || (isRecord(body) && Object.hasOwn(body, name))

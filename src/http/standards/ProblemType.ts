@@ -1,5 +1,10 @@
-/** Addresses and titles of problem types (RFC 9457). The pages behind them are in http/pages/Problems.ts. */
-import type { ErrorCode } from "../../schema/Errors.ts"
+/** The answer that carries a problem, and the address and title of its type (RFC 9457). The pages behind them are in http/pages/Problems.ts. */
+import { HttpServerResponse } from "effect/http"
+import { type ErrorCode, type Problem, statusOf } from "../../schema/Errors.ts"
+
+/** The boundary adds the id of the request. */
+export const problemAnswer = (body: Problem, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
 export const problemsPath = "/problems"
 

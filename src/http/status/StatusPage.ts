@@ -10,7 +10,7 @@ import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { readinessOf } from "../../layers/catalog/ProviderReadiness.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { problem, statusOf } from "../../schema/Errors.ts"
+import { problem } from "../../schema/Errors.ts"
 import type { HealthStatus } from "../../schema/runs/Health.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import { statusPath } from "../middleware/Paths.ts"
@@ -19,12 +19,12 @@ import { escaped, page, table } from "../pages/Page.ts"
 import { type CheckServices, serviceChecks } from "./ServiceChecks.ts"
 import { providerHealth } from "../handlers/catalog/CatalogItems.ts"
 import { type Part, reportOf, type StatusReport, type Verdict } from "./StatusReport.ts"
+import { problemAnswer } from "../standards/ProblemType.ts"
 
 const keptSeconds = 5
 
-const off = HttpServerResponse.jsonUnsafe(
-  problem("not_found", "This service has no status page. Its operator can switch it on with RUNGATE_STATUS_PAGE=on."),
-  { status: statusOf.not_found }
+const off = problemAnswer(
+  problem("not_found", "This service has no status page. Its operator can switch it on with RUNGATE_STATUS_PAGE=on.")
 )
 
 type Look = "good" | "poor" | "bad" | "unknown"
