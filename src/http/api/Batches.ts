@@ -8,7 +8,7 @@ import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
 import * as nouns from "../../schema/nouns/Batch.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 
 export const Batch = Schema.toEncoded(nouns.Batch)
 export const BatchResult = Schema.toEncoded(nouns.BatchResult)
@@ -22,30 +22,26 @@ export type BatchRun = typeof BatchRun.Type
 
 const maxTotal = optional(Usd.annotate({ description: "the most that all runs of the batch hold and charge together" }))
 
-export const BatchRequest = Schema.Struct({
+export const BatchRequest = component("BatchRequest", {
   runs: Schema.Array(BatchRun).check(Schema.isMinLength(1), Schema.isMaxLength(batchRowsMax)),
   max_total: maxTotal,
   metadata: optional(Metadata)
-})
-  .annotate({ identifier: "BatchRequest" })
-  .pipe(
-    withExample({
-      runs: [{ capability: "email.verify", input: { email: "jane.doe@example.com" } }],
-      max_total: "25.00",
-      metadata: { campaign: "spring" }
-    })
-  )
+}).pipe(
+  withExample({
+    runs: [{ capability: "email.verify", input: { email: "jane.doe@example.com" } }],
+    max_total: "25.00",
+    metadata: { campaign: "spring" }
+  })
+)
 export type BatchRequest = typeof BatchRequest.Type
 
-export const BatchRetry = Schema.Struct({
+export const BatchRetry = component("BatchRetry", {
   max_total: optional(
     Usd.annotate({
       description: "the new limit of the whole batch, with what it has charged; by default the limit stays"
     })
   )
-})
-  .annotate({ identifier: "BatchRetry" })
-  .pipe(withExample({ max_total: "30.00" }))
+}).pipe(withExample({ max_total: "30.00" }))
 
 /** The query of a batch in CSV. */
 export const CsvBatchQuery = {

@@ -5,9 +5,9 @@ import { Auth, operation, optional } from "./shapes/Common.ts"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 
-export const InspectRequest = Schema.Struct({
+export const InspectRequest = component("InspectRequest", {
   capability: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
   provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
   endpoint: optional(
@@ -16,9 +16,7 @@ export const InspectRequest = Schema.Struct({
     })
   ),
   method: optional(Schema.Literals(methods).annotate({ description: "needed if the path has several methods" }))
-})
-  .annotate({ identifier: "InspectRequest" })
-  .pipe(withExample({ capability: "email.verify" }))
+}).pipe(withExample({ capability: "email.verify" }))
 export type InspectRequest = typeof InspectRequest.Type
 
 export class CatalogApi extends HttpApiGroup.make("catalog")

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/configuration/Configuration.ts"
 import { RuleRequest } from "./accounts/Approvals.ts"
 import { ApiKeyRequest } from "./accounts/Keys.ts"
@@ -19,29 +19,27 @@ const listOf = <S extends Schema.Top>(entry: S) => optional(Schema.Array(entry).
 const { environment: _, ...keyFields } = ApiKeyRequest.fields
 
 // Each entry has the fields of the requests that create and change it.
-export const KeyEntry = Schema.Struct(keyFields).annotate({ identifier: "KeyEntry" })
-export const WebhookEntry = Schema.Struct({
+export const KeyEntry = component("KeyEntry", keyFields)
+export const WebhookEntry = component("WebhookEntry", {
   ...WebhookEndpointChange.fields,
   ...WebhookEndpointRequest.fields
-}).annotate({ identifier: "WebhookEntry" })
+})
 
-export const Configuration = Schema.Struct({
+export const Configuration = component("Configuration", {
   keys: listOf(KeyEntry),
   spend_guard: optional(SpendGuardRequest),
   webhooks: listOf(WebhookEntry),
   label_budgets: listOf(LabelBudgetRequest),
   approval_rules: listOf(RuleRequest)
-})
-  .annotate({ identifier: "Configuration" })
-  .pipe(
-    withExample({
-      keys: [{ name: "agent", budget: { limit: "5.00", period: "day" }, allow: { capabilities: ["email.find"] } }],
-      spend_guard: { daily_limit: "20.00" },
-      label_budgets: [{ label: "customer", value: "acme", limit: "25.00", period: "month" }]
-    })
-  )
+}).pipe(
+  withExample({
+    keys: [{ name: "agent", budget: { limit: "5.00", period: "day" }, allow: { capabilities: ["email.find"] } }],
+    spend_guard: { daily_limit: "20.00" },
+    label_budgets: [{ label: "customer", value: "acme", limit: "25.00", period: "month" }]
+  })
+)
 
-export const ConfigurationPreviewRequest = Schema.Struct({
+export const ConfigurationPreviewRequest = component("ConfigurationPreviewRequest", {
   configuration: Configuration,
   prune: optional(
     Schema.Boolean.annotate({
@@ -49,11 +47,11 @@ export const ConfigurationPreviewRequest = Schema.Struct({
         "whether what is in no entry of a section, such as a key, is revoked or removed; the default is false"
     })
   )
-}).annotate({ identifier: "ConfigurationPreviewRequest" })
-const ConfigurationExport = Schema.Struct({
+})
+const ConfigurationExport = component("ConfigurationExport", {
   digest: Schema.String,
   configuration: Schema.toEncoded(Configuration)
-}).annotate({ identifier: "ConfigurationExport" })
+})
 
 export const ConfigurationPreview = Schema.toEncoded(nouns.ConfigurationPreview)
 export const AppliedConfiguration = Schema.toEncoded(nouns.AppliedConfiguration)
@@ -81,11 +79,9 @@ export class ConfigurationApi extends HttpApiGroup.make("configuration")
       "Apply a configuration",
       "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
     ).put("apply", "/configuration", {
-      payload: Schema.Struct({
+      payload: component("ConfigurationRequest", {
         ...ConfigurationPreviewRequest.fields,
         digest: Schema.String.check(Schema.isMaxLength(100))
-      }).annotate({
-        identifier: "ConfigurationRequest"
       }),
       success: AppliedConfiguration,
       error: [Wire.configuration_changed, Wire.service_unavailable]

@@ -4,7 +4,7 @@ import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, listQuery, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Catalog.ts"
-import { pageOf, withExample } from "../../schema/nouns/Noun.ts"
+import { component, pageOf, withExample } from "../../schema/nouns/Noun.ts"
 
 const CatalogProvider = Schema.toEncoded(nouns.CatalogProvider)
 
@@ -23,16 +23,14 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing.",
     "discover"
   ).post("discover", "/discover", {
-    payload: Schema.Struct({
+    payload: component("DiscoverRequest", {
       query: Schema.NonEmptyString.check(Schema.isMaxLength(queryLengthMax)).annotate({
         description: "what you need, in plain words; short noun phrases work best"
       }),
       limit: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoverLimitMax }))),
       kind: optional(Schema.Literals(["capability", "endpoint"])),
       provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-    })
-      .annotate({ identifier: "DiscoverRequest" })
-      .pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
+    }).pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
     success: nouns.Discovered,
     error: [Wire.provider_not_found]
   }),

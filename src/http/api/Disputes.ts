@@ -5,11 +5,11 @@ import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/Dispute.ts"
 import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 
 const evidenceLengthMax = 2_000
 
-export const DisputeRequest = Schema.Struct({
+export const DisputeRequest = component("DisputeRequest", {
   // A field of one literal would tell kinds of requests apart, and the error of another value would not name it.
   reason: Schema.String.check(
     Schema.isPattern(new RegExp(`^${disputeReason}$`, "u"), { message: `must be "${disputeReason}"` }).abort(),
@@ -19,9 +19,7 @@ export const DisputeRequest = Schema.Struct({
     description:
       "the id of your run of email.send, or of a raw endpoint that sends e-mail, to the address; or a text, and then the operator decides"
   })
-})
-  .annotate({ identifier: "DisputeRequest" })
-  .pipe(withExample({ reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" }))
+}).pipe(withExample({ reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" }))
 
 export const Dispute = Schema.toEncoded(nouns.Dispute)
 export type Dispute = typeof Dispute.Type

@@ -5,6 +5,7 @@ import { Auth, byAdmins, listQuery, operation, optional } from "./shapes/Common.
 import { Wire } from "../../schema/Errors.ts"
 import * as nouns from "../../schema/nouns/History.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
+import { component } from "../../schema/nouns/Noun.ts"
 
 const Kind = Schema.Literals(kinds)
 
@@ -32,13 +33,13 @@ export class HistoryApi extends HttpApiGroup.make("history")
       "Look up many subjects",
       "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
     ).post("batch", "/history", {
-      payload: Schema.Struct({
+      payload: component("HistoryRequest", {
         subjects: Schema.Array(nouns.HistorySubject.fields.query).check(
           Schema.isMinLength(1),
           Schema.isMaxLength(subjectsMax)
         ),
         kind: optional(Kind)
-      }).annotate({ identifier: "HistoryRequest" }),
+      }),
       success: HistoryBatch,
       error: [Wire.service_unavailable]
     }),
@@ -48,12 +49,12 @@ export class HistoryApi extends HttpApiGroup.make("history")
       "history erase"
     ).delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
-      success: Schema.Struct({
+      success: component("HistoryErasure", {
         subject: nouns.HistorySubject,
         erased: Schema.Int,
         /** Unfinished runs that name the subject. Erase again after they have ended. */
         in_flight: Schema.Int
-      }).annotate({ identifier: "HistoryErasure" }),
+      }),
       error: [Wire.service_unavailable]
     })
   )

@@ -4,7 +4,7 @@ import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
-import { removed, withExample } from "../../schema/nouns/Noun.ts"
+import { component, removed, withExample } from "../../schema/nouns/Noun.ts"
 import * as nouns from "../../schema/nouns/OptOut.ts"
 import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
 import { type about, Auth, operation, optional, pages } from "./shapes/Common.ts"
@@ -15,19 +15,17 @@ const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000
     description: `addresses, domains, phone numbers with +, profiles, or digests such as email:<SHA-256>; at most ${optOutsAtOnce}`
   })
 
-export const OptOutRequest = Schema.Struct({
+export const OptOutRequest = component("OptOutRequest", {
   values,
   reason: optional(Schema.String.check(Schema.isMaxLength(optOutReasonMax))),
   source: optional(Schema.Literals(["api", "console", "complaint"])).annotate({
     description: "where it comes from; default: api"
   })
-})
-  .annotate({ identifier: "OptOutRequest" })
-  .pipe(withExample({ values: ["jane@acme.example", "example.com"], reason: "asked by phone" }))
+}).pipe(withExample({ values: ["jane@acme.example", "example.com"], reason: "asked by phone" }))
 
-export const OptOutCheckRequest = Schema.Struct({ values })
-  .annotate({ identifier: "OptOutCheckRequest" })
-  .pipe(withExample({ values: ["jane@acme.example"] }))
+export const OptOutCheckRequest = component("OptOutCheckRequest", { values }).pipe(
+  withExample({ values: ["jane@acme.example"] })
+)
 
 const csv = HttpApiSchema.asText({ contentType: "text/csv" })
 const exportExample =

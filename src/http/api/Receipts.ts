@@ -5,7 +5,7 @@ import { Auth, listQuery, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ChainEntry } from "../../schema/receipts/ChainEntry.ts"
 import { headFields } from "../../schema/receipts/Receipt.ts"
-import { pageOf } from "../../schema/nouns/Noun.ts"
+import { component, pageOf } from "../../schema/nouns/Noun.ts"
 
 export const receiptMediaType = "application/jose"
 
@@ -13,10 +13,10 @@ export const receiptMediaType = "application/jose"
 const jws =
   "eyJhbGciOiJFZERTQSIsInR5cCI6InJ1bmdhdGUtcmVjZWlwdCtqd3MifQ.eyJpc3MiOiJodHRwczovL3J1bmdhdGUuZXhhbXBsZS5jb20ifQ.c2lnbmF0dXJl"
 
-export const Head = Schema.Struct({
+export const Head = component("LedgerHead", {
   ...headFields,
   head: Schema.String.annotate({ description: "a JWS in compact form over the same facts", examples: [jws] })
-}).annotate({ identifier: "LedgerHead" })
+})
 
 export const HeadPage = pageOf(Head)
 export const ChainPage = pageOf(ChainEntry)

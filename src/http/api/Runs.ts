@@ -12,12 +12,12 @@ import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { RunWarranty } from "./Disputes.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
-export const RunRequest = Schema.Struct({
+export const RunRequest = component("RunRequest", {
   capability: optional(Slug.annotate({ description: "slug of a capability; either this, or provider and endpoint" })),
   provider: optional(Slug.annotate({ description: "slug of a provider whose raw endpoint is called" })),
   endpoint: optional(
@@ -57,9 +57,7 @@ export const RunRequest = Schema.Struct({
     WaitSeconds.annotate({ description: "how long the request waits for the result; the default is 30" })
   ),
   async: optional(Schema.Boolean.annotate({ description: "true returns 202 immediately" }))
-})
-  .annotate({ identifier: "RunRequest" })
-  .pipe(withExample({ capability: "email.verify", input: { email: "jane.doe@example.com" } }))
+}).pipe(withExample({ capability: "email.verify", input: { email: "jane.doe@example.com" } }))
 export type RunRequest = typeof RunRequest.Type
 
 const failedStatuses = [402, 404, 409, 429, 500, 502, 504] as const
@@ -104,12 +102,12 @@ export class RunsApi extends HttpApiGroup.make("runs")
       "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
     ).get("details", "/runs/:run_id/details", {
       params: { run_id: Schema.String },
-      success: Schema.Struct({
+      success: component("RunDetails", {
         ...RunDetails.fields,
         warranty: Schema.NullOr(RunWarranty).annotate({
           description: "null if the outcome warranty covers no such run, or the service has none"
         })
-      }).annotate({ identifier: "RunDetails" })
+      })
     }),
     operation(
       { role: "member", keys: "stops", own: true, command: "runs cancel" },

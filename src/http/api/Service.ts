@@ -2,8 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { about } from "./shapes/Common.ts"
+import { component } from "../../schema/nouns/Noun.ts"
 
-export const ServiceInfo = Schema.Struct({
+export const ServiceInfo = component("Service", {
   environment: Schema.Literals(["test", "live"]).annotate({
     description: "test: providers and payments are simulated. It is also the environment of API keys."
   }),
@@ -16,7 +17,7 @@ export const ServiceInfo = Schema.Struct({
     description: "False if links, such as those of invitations, are passed on by hand."
   }),
   referral_terms: Schema.String.annotate({ description: "What a sign-up with a referral code gives, in words." })
-}).annotate({ identifier: "Service" })
+})
 
 export class ServiceApi extends HttpApiGroup.make("service").add(
   about("Read what this service is", "Public: the environment, who may sign up, and what a referral code gives.").get(

@@ -6,7 +6,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Moment } from "../../schema/Period.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 import * as noun from "../../schema/nouns/Simulation.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
@@ -15,7 +15,7 @@ const withoutMax = 50
 /** The longest time of one simulation. */
 export const simulationDaysMax = 92
 
-export const SimulationRequest = Schema.Struct({
+export const SimulationRequest = component("SimulationRequest", {
   from: Moment.annotate({ description: "runs from this date or time on, UTC" }),
   to: optional(Moment.annotate({ description: "runs before this time; a date includes its day; the default is now" })),
   capability: optional(Slug.annotate({ description: "only runs of this capability" })),
@@ -31,9 +31,7 @@ export const SimulationRequest = Schema.Struct({
     Schema.Array(Slug).check(Schema.isMaxLength(withoutMax)).annotate({ description: "providers that are not called" })
   ),
   max_cost: optional(Usd)
-})
-  .annotate({ identifier: "SimulationRequest" })
-  .pipe(withExample({ from: "2026-11-01", routing: { strategy: "cheapest" }, without: ["hunter"], max_cost: "0.02" }))
+}).pipe(withExample({ from: "2026-11-01", routing: { strategy: "cheapest" }, without: ["hunter"], max_cost: "0.02" }))
 
 export const Simulation = Schema.toEncoded(noun.Simulation)
 

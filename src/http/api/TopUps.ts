@@ -5,7 +5,7 @@ import { Auth, operation, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 
 export const AutoTopup = Schema.toEncoded(nouns.AutoTopup)
 
@@ -16,9 +16,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       "Top up",
       "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
     ).post("checkout", "/wallet/topups/checkout", {
-      payload: Schema.Struct({ amount: Usd })
-        .annotate({ identifier: "CheckoutRequest" })
-        .pipe(withExample({ amount: "25.00" })),
+      payload: component("CheckoutRequest", { amount: Usd }).pipe(withExample({ amount: "25.00" })),
       success: nouns.TopUp,
       error: [Wire.service_unavailable]
     }),
@@ -32,11 +30,9 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       "Set the automatic top-up",
       "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a completed checkout with a saved payment method."
     ).post("setAutoTopup", "/wallet/auto-topup", {
-      payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd })
-        .annotate({
-          identifier: "AutoTopupRequest"
-        })
-        .pipe(withExample({ enabled: true, threshold: "5.00", amount: "25.00" })),
+      payload: component("AutoTopupRequest", { enabled: Schema.Boolean, threshold: Usd, amount: Usd }).pipe(
+        withExample({ enabled: true, threshold: "5.00", amount: "25.00" })
+      ),
       success: AutoTopup,
       error: [Wire.service_unavailable]
     })

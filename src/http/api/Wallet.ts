@@ -8,7 +8,7 @@ import { ZoneName } from "../../schema/money/TimeZone.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
 import * as nouns from "../../schema/nouns/Wallet.ts"
-import { withExample } from "../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../schema/nouns/Noun.ts"
 
 export const Wallet = Schema.toEncoded(nouns.Wallet)
 export const Transaction = Schema.toEncoded(nouns.Transaction)
@@ -18,16 +18,14 @@ export const WalletAudit = Schema.toEncoded(nouns.WalletAudit)
 const walletAuditDescription =
   "Recomputed from the ledger, not read from the wallet: balance_from_ledger is the sum of topup, bonus, refund and settle; reserved_from_ledger is settle - reserve - release. Each entry's hash covers the entry and the hash before it; chain_verified says that all hashes were computed again and match. Keep head: while later audits show the same hash for that entry, no entry up to it was changed. violations lists what does not add up, with amounts in microdollars. All values are as of checked_at, which for a very long ledger is at most a few minutes ago. last_full_check is the operator's own audit of all wallets; null before the first."
 
-export const SpendGuardRequest = Schema.Struct({
+export const SpendGuardRequest = component("SpendGuardRequest", {
   // Null removes the limit. Leaving the field out changes nothing.
   per_run_limit: optional(Usd),
   daily_limit: optional(Usd),
   low_balance: optional(Usd),
   time_zone: Schema.optionalKey(ZoneName),
   contact_guard_days: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: contactDaysMax })))
-})
-  .annotate({ identifier: "SpendGuardRequest" })
-  .pipe(withExample({ per_run_limit: "1.00" }))
+}).pipe(withExample({ per_run_limit: "1.00" }))
 
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(

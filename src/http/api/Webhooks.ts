@@ -6,7 +6,7 @@ import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { Moment } from "../../schema/Period.ts"
 import * as nouns from "../../schema/nouns/Webhook.ts"
-import { withExample, removed } from "../../schema/nouns/Noun.ts"
+import { component, withExample, removed } from "../../schema/nouns/Noun.ts"
 
 export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
 const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
@@ -24,18 +24,16 @@ const Events = Schema.Array(EventKind)
   .check(Schema.isMinLength(1), Schema.isMaxLength(eventKinds.length))
   .annotate({ description: "The kinds of events that are sent." })
 
-export const WebhookEndpointRequest = Schema.Struct({ url: Url, events: Events })
-  .annotate({ identifier: "WebhookEndpointRequest" })
-  .pipe(withExample({ url: "https://example.com/webhooks", events: ["run.finished", "wallet.low"] }))
-export const WebhookEndpointChange = Schema.Struct({
+export const WebhookEndpointRequest = component("WebhookEndpointRequest", { url: Url, events: Events }).pipe(
+  withExample({ url: "https://example.com/webhooks", events: ["run.finished", "wallet.low"] })
+)
+export const WebhookEndpointChange = component("WebhookEndpointChange", {
   url: optional(Url),
   events: optional(Events),
   status: optional(Schema.Literals(["active", "paused"]))
-})
-  .annotate({ identifier: "WebhookEndpointChange" })
-  .pipe(withExample({ status: "paused" }))
+}).pipe(withExample({ status: "paused" }))
 
-export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate({ identifier: "WebhooksReplayed" })
+export const WebhooksReplayed = component("WebhooksReplayed", { replayed: Schema.Int })
 
 const params = { endpoint_id: Schema.String }
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
@@ -81,15 +79,13 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "/webhook-endpoints/:endpoint_id/rotate",
       {
         params,
-        payload: Schema.Struct({
+        payload: component("WebhookSecretRotation", {
           grace_seconds: optional(
             Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
               description: "How long webhooks are signed with both secrets. Default: one day."
             })
           )
-        })
-          .annotate({ identifier: "WebhookSecretRotation" })
-          .pipe(withExample({ grace_seconds: 3600 })),
+        }).pipe(withExample({ grace_seconds: 3600 })),
         success: NewWebhookEndpoint
       }
     )
@@ -118,7 +114,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       "/webhook-endpoints/:endpoint_id/replay",
       {
         params,
-        payload: Schema.Struct({
+        payload: component("WebhookReplay", {
           from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
           to: optional(time("Events before this time. Default: now.")),
           status: optional(
@@ -126,7 +122,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
               description: "Default: failed, the events that were given up."
             })
           )
-        }).annotate({ identifier: "WebhookReplay" }),
+        }),
         success: WebhooksReplayed
       }
     )

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { KeyScope } from "./ApiKey.ts"
 import { withColumns } from "../Columns.ts"
-import { amount, amountAs, text, time, withExample } from "./Noun.ts"
+import { component, amount, amountAs, text, time, withExample } from "./Noun.ts"
 
 const columns = [
   ...([
@@ -20,7 +20,7 @@ const columns = [
   ] as const)
 ]
 
-export const Allowance = Schema.Struct({
+export const Allowance = component("Allowance", {
   id: text("The id of its key."),
   name: Schema.String,
   parent_id: Schema.NullOr(text("The key that gave it. Null if a person did.")),
@@ -34,31 +34,29 @@ export const Allowance = Schema.Struct({
   allow: Schema.NullOr(KeyScope),
   display: Schema.String,
   created_at: time
-})
-  .annotate({ identifier: "Allowance" })
-  .pipe(
-    withColumns({
-      list: columns,
-      terminal: ["id", "amount", "display"],
-      wide: ["parent_id", "allow", "display", "held", "expires_at"],
-      facts: [...columns, "depth"],
-      titles: { status: "State", available: "Left", allow: "May run", parent_id: "Given by", display: "Key" },
-      none: { expires_at: "never", parent_id: "a person" },
-      kinds: { display: "code" }
-    }),
-    withExample({
-      id: "key_01m81nzk5dej20zws915h61fdz",
-      name: "researcher 3",
-      parent_id: "key_01m81nzk5d7nz4c3x8q2v9k6ta",
-      depth: 1,
-      status: "active",
-      amount: "2.00",
-      spent: "0.42",
-      held: "1.58",
-      available: "1.52",
-      expires_at: "2026-12-01T00:00:00.000Z",
-      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.10" },
-      display: "rg_test_Q8bC…X4vF",
-      created_at: "2026-11-23T09:30:00.000Z"
-    })
-  )
+}).pipe(
+  withColumns({
+    list: columns,
+    terminal: ["id", "amount", "display"],
+    wide: ["parent_id", "allow", "display", "held", "expires_at"],
+    facts: [...columns, "depth"],
+    titles: { status: "State", available: "Left", allow: "May run", parent_id: "Given by", display: "Key" },
+    none: { expires_at: "never", parent_id: "a person" },
+    kinds: { display: "code" }
+  }),
+  withExample({
+    id: "key_01m81nzk5dej20zws915h61fdz",
+    name: "researcher 3",
+    parent_id: "key_01m81nzk5d7nz4c3x8q2v9k6ta",
+    depth: 1,
+    status: "active",
+    amount: "2.00",
+    spent: "0.42",
+    held: "1.58",
+    available: "1.52",
+    expires_at: "2026-12-01T00:00:00.000Z",
+    allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.10" },
+    display: "rg_test_Q8bC…X4vF",
+    created_at: "2026-11-23T09:30:00.000Z"
+  })
+)

@@ -5,15 +5,15 @@ import { metadataAs } from "../runs/Metadata.ts"
 import { Usd } from "../money/Money.ts"
 import { budgetPeriods } from "../money/SpendDay.ts"
 import { withColumns } from "../Columns.ts"
-import { amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
+import { component, amount, amountAs, idOf, such, text, time, withExample } from "./Noun.ts"
 import { optional } from "../optional.ts"
 
-export const KeyBudget = Schema.Struct({
+export const KeyBudget = component("KeyBudget", {
   limit: amount,
   period: Schema.Literals(budgetPeriods),
   spent: amountAs("charged in the current period"),
   resets_at: Schema.NullOr(time).annotate({ description: "null for total" })
-}).annotate({ identifier: "KeyBudget" })
+})
 
 const words = {
   capabilities: "the only capabilities that may run; raw calls then need raw: true",
@@ -31,7 +31,7 @@ const Flag = Schema.Boolean
 const Reading = Schema.Literals(keyReadings)
 
 /** What a key may run, in a request. Null equals leaving the field out. */
-export const KeyScopeRequest = Schema.Struct({
+export const KeyScopeRequest = component("KeyScopeRequest", {
   capabilities: optional(Names.annotate({ description: words.capabilities })),
   providers: optional(Names.annotate({ description: words.providers })),
   raw: optional(Flag.annotate({ description: words.raw })),
@@ -40,11 +40,11 @@ export const KeyScopeRequest = Schema.Struct({
   mint: optional(Flag.annotate({ description: words.mint })),
   read: optional(Reading.annotate({ description: words.read })),
   labels: optional(metadataAs(words.labels))
-}).annotate({ identifier: "KeyScopeRequest" })
+})
 export type KeyScopeRequest = typeof KeyScopeRequest.Type
 
 /** The same in an answer. */
-export const KeyScope = Schema.Struct({
+export const KeyScope = component("KeyScope", {
   capabilities: Schema.optionalKey(Schema.Array(Schema.String)),
   providers: Schema.optionalKey(Schema.Array(Schema.String)),
   raw: Schema.optionalKey(Flag),
@@ -53,9 +53,9 @@ export const KeyScope = Schema.Struct({
   mint: Schema.optionalKey(Flag.annotate({ description: words.mint })),
   read: Schema.optionalKey(Reading),
   labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
-}).annotate({ identifier: "KeyScope" })
+})
 
-export const ApiKey = Schema.Struct({
+export const ApiKey = component("ApiKey", {
   id: idOf("key"),
   name: such("agent"),
   environment: Schema.Literals(["test", "live"]),
@@ -75,35 +75,33 @@ export const ApiKey = Schema.Struct({
   allow: Schema.NullOr(KeyScope),
   created_at: time,
   created_by: Schema.NullOr(Schema.String)
-})
-  .annotate({ identifier: "ApiKey" })
-  .pipe(
-    withColumns({
-      list: ["id", "name", "display", "revoked", "budget", "allow", "last_used_at", "created_at"],
-      terminal: ["id", "display", "created_at"],
-      wide: ["created_at", "allow", "display", "last_used_at"],
-      facts: [
-        ...(["display", "id", "name", "revoked", "budget", "allow"] as const),
-        ...(["last_used_at", "expires_at", "replaced_by", "created_at"] as const)
-      ],
-      titles: { display: "Key", revoked: "State", allow: "May run" },
-      none: { last_used_at: "never", expires_at: "never" },
-      kinds: { display: "code" }
-    }),
-    withExample({
-      id: "key_01m81nzk5dej20zws915h61fdz",
-      name: "agent",
-      environment: "test",
-      display: "rg_test_Q8bC…X4vF",
-      last_used_at: null,
-      revoked: false,
-      expires_at: null,
-      replaced_by: null,
-      connected: false,
-      allowance: false,
-      budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
-      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
-      created_at: "2026-11-22T09:30:00.000Z",
-      created_by: "usr_01m81nzgvweh2hdt7twdxbzz25"
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["id", "name", "display", "revoked", "budget", "allow", "last_used_at", "created_at"],
+    terminal: ["id", "display", "created_at"],
+    wide: ["created_at", "allow", "display", "last_used_at"],
+    facts: [
+      ...(["display", "id", "name", "revoked", "budget", "allow"] as const),
+      ...(["last_used_at", "expires_at", "replaced_by", "created_at"] as const)
+    ],
+    titles: { display: "Key", revoked: "State", allow: "May run" },
+    none: { last_used_at: "never", expires_at: "never" },
+    kinds: { display: "code" }
+  }),
+  withExample({
+    id: "key_01m81nzk5dej20zws915h61fdz",
+    name: "agent",
+    environment: "test",
+    display: "rg_test_Q8bC…X4vF",
+    last_used_at: null,
+    revoked: false,
+    expires_at: null,
+    replaced_by: null,
+    connected: false,
+    allowance: false,
+    budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
+    allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
+    created_at: "2026-11-22T09:30:00.000Z",
+    created_by: "usr_01m81nzgvweh2hdt7twdxbzz25"
+  })
+)

@@ -2,7 +2,19 @@
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { approvalRoles, approvalStates, conditionFields } from "../guards/Approval.ts"
-import { amountAs, capability, endpoint, idOf, nullableText, run_id, text, time, timeAs, withExample } from "./Noun.ts"
+import {
+  component,
+  amountAs,
+  capability,
+  endpoint,
+  idOf,
+  nullableText,
+  run_id,
+  text,
+  time,
+  timeAs,
+  withExample
+} from "./Noun.ts"
 
 /** What a person sets of a rule. */
 export const ruleFields = {
@@ -25,19 +37,22 @@ const rule = {
   active: true
 } as const
 
-export const ApprovalRule = Schema.Struct({ id: idOf("apr"), name: ruleName, ...ruleFields, created_at: time })
-  .annotate({ identifier: "ApprovalRule" })
-  .pipe(
-    withColumns({
-      list: ["id", "name", "min_hold", "role", "expires_after", "active", "created_at"],
-      wide: ["created_at", "expires_after"],
-      titles: { min_hold: "From", expires_after: "Seconds", created_at: "Made" },
-      none: { min_hold: "(any amount)" }
-    }),
-    withExample({ id: "apr_01m81nzk5dej20zws915h61fdz", ...rule, created_at: "2026-11-22T09:30:00.000Z" })
-  )
+export const ApprovalRule = component("ApprovalRule", {
+  id: idOf("apr"),
+  name: ruleName,
+  ...ruleFields,
+  created_at: time
+}).pipe(
+  withColumns({
+    list: ["id", "name", "min_hold", "role", "expires_after", "active", "created_at"],
+    wide: ["created_at", "expires_after"],
+    titles: { min_hold: "From", expires_after: "Seconds", created_at: "Made" },
+    none: { min_hold: "(any amount)" }
+  }),
+  withExample({ id: "apr_01m81nzk5dej20zws915h61fdz", ...rule, created_at: "2026-11-22T09:30:00.000Z" })
+)
 
-export const Approval = Schema.Struct({
+export const Approval = component("Approval", {
   run_id,
   state: Schema.Literals(approvalStates),
   rule: text("Name of the rule that the run matched."),
@@ -58,31 +73,29 @@ export const Approval = Schema.Struct({
   via: Schema.NullOr(Schema.Literals(["session", "link"])).annotate({
     description: "whether the member decided in a session, or with the link of an e-mail"
   })
-})
-  .annotate({ identifier: "Approval" })
-  .pipe(
-    withColumns({
-      list: ["run_id", "state", "capability", "subject", "hold", "rule", "expires_at"],
-      wide: ["subject", "rule"],
-      titles: { capability: "What", hold: "Up to", expires_at: "Until" },
-      kinds: { state: "state" }
-    }),
-    withExample({
-      run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
-      state: "pending",
-      rule: "Large runs",
-      role: "admin",
-      capability: "email.find",
-      endpoint: null,
-      key_id: "key_01m81nzk95mq351g8pvrxgm8m4",
-      subject: "Jane Doe, acme.example",
-      providers: ["hunter", "leadmagic"],
-      hold: "1.20",
-      digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-      requested_at: "2026-11-22T09:30:00.000Z",
-      expires_at: "2026-11-23T09:30:00.000Z",
-      decided_at: null,
-      decided_by: null,
-      via: null
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["run_id", "state", "capability", "subject", "hold", "rule", "expires_at"],
+    wide: ["subject", "rule"],
+    titles: { capability: "What", hold: "Up to", expires_at: "Until" },
+    kinds: { state: "state" }
+  }),
+  withExample({
+    run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+    state: "pending",
+    rule: "Large runs",
+    role: "admin",
+    capability: "email.find",
+    endpoint: null,
+    key_id: "key_01m81nzk95mq351g8pvrxgm8m4",
+    subject: "Jane Doe, acme.example",
+    providers: ["hunter", "leadmagic"],
+    hold: "1.20",
+    digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    requested_at: "2026-11-22T09:30:00.000Z",
+    expires_at: "2026-11-23T09:30:00.000Z",
+    decided_at: null,
+    decided_by: null,
+    via: null
+  })
+)

@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { batchStatuses, rowEnds } from "../batches/Batch.ts"
 import { metadataAs } from "../runs/Metadata.ts"
 import { withColumns } from "../Columns.ts"
-import { amount, amountAs, idOf, time, withExample } from "./Noun.ts"
+import { component, amount, amountAs, idOf, time, withExample } from "./Noun.ts"
 
 const count = Schema.Int
 
-export const Batch = Schema.Struct({
+export const Batch = component("Batch", {
   id: idOf("bat"),
   status: Schema.Literals(batchStatuses),
   done: Schema.Boolean,
@@ -31,37 +31,35 @@ export const Batch = Schema.Struct({
   results_url: Schema.String,
   created_at: time,
   finished_at: Schema.NullOr(time)
-})
-  .annotate({ identifier: "Batch" })
-  .pipe(
-    withColumns({
-      list: [
-        ...(["id", "status", "rows.total", "rows.open", "rows.succeeded", "rows.blocked"] as const),
-        ...(["charged", "max_total", "created_at"] as const)
-      ],
-      terminal: ["rows.open"],
-      wide: ["max_total", "rows.succeeded", "rows.blocked", "created_at"],
-      facts: ["id", "status", "rows", "charged", "max_total", "created_at", "finished_at"],
-      titles: { id: "Batch", "rows.total": "Rows", max_total: "Limit" },
-      none: { max_total: "none" }
-    }),
-    withExample({
-      id: "bat_01m83b2x7kq4s8d1n6t0v5y9za",
-      status: "finished",
-      done: true,
-      rows: { total: 2, open: 0, succeeded: 1, no_match: 0, failed: 0, blocked: 0, invalid: 1, cancelled: 0 },
-      max_total: "25.00",
-      charged: "0.003",
-      currency: "USD",
-      metadata: { campaign: "spring" },
-      results_url: "/v1/batches/bat_01m83b2x7kq4s8d1n6t0v5y9za/results",
-      created_at: "2026-11-23T09:30:00.000Z",
-      finished_at: "2026-11-23T09:30:02.000Z"
-    })
-  )
+}).pipe(
+  withColumns({
+    list: [
+      ...(["id", "status", "rows.total", "rows.open", "rows.succeeded", "rows.blocked"] as const),
+      ...(["charged", "max_total", "created_at"] as const)
+    ],
+    terminal: ["rows.open"],
+    wide: ["max_total", "rows.succeeded", "rows.blocked", "created_at"],
+    facts: ["id", "status", "rows", "charged", "max_total", "created_at", "finished_at"],
+    titles: { id: "Batch", "rows.total": "Rows", max_total: "Limit" },
+    none: { max_total: "none" }
+  }),
+  withExample({
+    id: "bat_01m83b2x7kq4s8d1n6t0v5y9za",
+    status: "finished",
+    done: true,
+    rows: { total: 2, open: 0, succeeded: 1, no_match: 0, failed: 0, blocked: 0, invalid: 1, cancelled: 0 },
+    max_total: "25.00",
+    charged: "0.003",
+    currency: "USD",
+    metadata: { campaign: "spring" },
+    results_url: "/v1/batches/bat_01m83b2x7kq4s8d1n6t0v5y9za/results",
+    created_at: "2026-11-23T09:30:00.000Z",
+    finished_at: "2026-11-23T09:30:02.000Z"
+  })
+)
 
 /** One line of the results. */
-export const BatchResult = Schema.Struct({
+export const BatchResult = component("BatchResult", {
   row: count.annotate({ description: "counted from 1, without the header line of a CSV" }),
   status: Schema.Literals(rowEnds),
   run_id: Schema.NullOr(Schema.String),
@@ -70,12 +68,10 @@ export const BatchResult = Schema.Struct({
   error: Schema.optionalKey(
     Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
   )
-})
-  .annotate({ identifier: "BatchResult" })
-  .pipe(
-    withColumns({ list: ["row", "status", "result", "charged"] }),
-    withExample({
-      ...{ row: 1, status: "succeeded", run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq", charged: "0.003" },
-      result: { email: "jane.doe@example.com", status: "valid" }
-    })
-  )
+}).pipe(
+  withColumns({ list: ["row", "status", "result", "charged"] }),
+  withExample({
+    ...{ row: 1, status: "succeeded", run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq", charged: "0.003" },
+    result: { email: "jane.doe@example.com", status: "valid" }
+  })
+)

@@ -8,7 +8,7 @@ import { bodyTypes, costModels, methods } from "../catalog/Endpoint.ts"
 import { hintFields } from "../Hints.ts"
 import { Metrics, unmeasured } from "../runs/Health.ts"
 import { Health, healthExample } from "./Health.ts"
-import { amountText, time, withExample } from "./Noun.ts"
+import { component, amountText, time, withExample } from "./Noun.ts"
 
 const currency = Schema.Literal("USD")
 const Price = Schema.Struct({ amount: amountText, currency })
@@ -38,7 +38,7 @@ const OwnAccount = Schema.optionalKey(
   })
 )
 
-export const InspectedOffer = Schema.Struct({
+export const InspectedOffer = component("Offer", {
   provider: Schema.String,
   own_account: OwnAccount,
   executable: Schema.Boolean,
@@ -49,25 +49,23 @@ export const InspectedOffer = Schema.Struct({
   pricing: Schema.optionalKey(Schema.JsonObject),
   metrics: Metrics,
   health: Health
-})
-  .annotate({ identifier: "Offer" })
-  .pipe(
-    withColumns({
-      list: [
-        ...(["provider", "executable", "price.amount", "metrics.success_rate", "metrics.latency_ms_p50"] as const),
-        ...(["metrics.sample_size", "health.status", "price.note"] as const)
-      ],
-      terminal: ["executable", "price.note"],
-      wide: ["metrics.sample_size", "metrics.latency_ms_p50", "health.status"],
-      titles: {
-        ...{ executable: "Runs", "price.amount": "Price, at most", "metrics.success_rate": "Success" },
-        ...{ "metrics.latency_ms_p50": "Median time", "metrics.sample_size": "Calls", "health.status": "Health" }
-      },
-      kinds: { "price.amount": "money", "metrics.success_rate": "share", "metrics.latency_ms_p50": "duration" },
-      none: { "metrics.success_rate": "–", "metrics.latency_ms_p50": "–" },
-      words: { "health.status": { unknown: "not measured" } }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: [
+      ...(["provider", "executable", "price.amount", "metrics.success_rate", "metrics.latency_ms_p50"] as const),
+      ...(["metrics.sample_size", "health.status", "price.note"] as const)
+    ],
+    terminal: ["executable", "price.note"],
+    wide: ["metrics.sample_size", "metrics.latency_ms_p50", "health.status"],
+    titles: {
+      ...{ executable: "Runs", "price.amount": "Price, at most", "metrics.success_rate": "Success" },
+      ...{ "metrics.latency_ms_p50": "Median time", "metrics.sample_size": "Calls", "health.status": "Health" }
+    },
+    kinds: { "price.amount": "money", "metrics.success_rate": "share", "metrics.latency_ms_p50": "duration" },
+    none: { "metrics.success_rate": "–", "metrics.latency_ms_p50": "–" },
+    words: { "health.status": { unknown: "not measured" } }
+  })
+)
 
 /** Present if the capability has an outcome warranty and the operator has turned it on. */
 const Warranty = Schema.optionalKey(
@@ -80,7 +78,7 @@ const Warranty = Schema.optionalKey(
 
 /** What `accept` of a run may name. Absent for a capability that acts. */
 const InspectedAccept = Schema.optionalKey(
-  Schema.Struct({
+  component("Acceptable", {
     fields: slugs,
     phone_types: Schema.Array(Schema.Literals(phoneTypes)),
     /** The date that is compared. */
@@ -88,7 +86,7 @@ const InspectedAccept = Schema.optionalKey(
     agree: Schema.Boolean,
     /** How refused and agreeing answers are charged. */
     description: Schema.String
-  }).annotate({ identifier: "Acceptable" })
+  })
 )
 
 /** An older service sends none. */
@@ -96,7 +94,7 @@ const Checks = Schema.optionalKey(
   RunChecks.annotate({ description: "what the rules of your organization check of a run, beside the wallet" })
 )
 
-export const InspectedCapability = Schema.Struct({
+export const InspectedCapability = component("Capability", {
   capability: Schema.String,
   title: Schema.String,
   category: Schema.String,
@@ -120,73 +118,71 @@ export const InspectedCapability = Schema.Struct({
   offers: Schema.Array(InspectedOffer),
   starting_price: Schema.NullOr(Price),
   ...hintFields
-})
-  .annotate({ identifier: "Capability" })
-  .pipe(
-    withExample({
-      ...verifyAddresses,
-      category: "people",
-      sandbox: true,
-      input_schema: {
-        type: "object",
-        properties: { email: { type: "string", description: "The address to check", format: "email", maxLength: 254 } },
-        required: ["email"],
-        additionalProperties: false
-      },
-      output_fields: ["email", "email_status", "score"],
-      example: { email: "jane.doe@example.com" },
-      billing: {
-        model: "per_call",
-        bills_no_match: true,
-        description: "Charged for every delivered result, including unknown. A failed call costs nothing."
-      },
-      accept: {
-        fields: ["email", "email_status", "score"],
-        phone_types: [],
-        max_age_days: null,
-        agree: true,
-        description:
-          "After an answer that accept refuses the next provider is called, and only the accepted answer is charged."
-      },
-      checks: {
-        approvals: [{ rule: "Large runs", always: false }],
-        label_budgets: ["customer"],
-        opt_outs: false,
-        contact_guard_days: null
-      },
-      offers: [
-        {
-          provider: "hunter",
-          executable: true,
-          wired: true,
-          verified: false,
-          platforms: [],
-          price: { amount: "0.0147", currency: "USD", note: "Credits of the Starter plan." },
-          metrics: unmeasured.metrics,
-          health: unmeasured.health
-        }
-      ],
-      hints: ['Or: rungate run email.verify -i \'{"email": "jane.doe@example.com"}\'']
-    })
-  )
+}).pipe(
+  withExample({
+    ...verifyAddresses,
+    category: "people",
+    sandbox: true,
+    input_schema: {
+      type: "object",
+      properties: { email: { type: "string", description: "The address to check", format: "email", maxLength: 254 } },
+      required: ["email"],
+      additionalProperties: false
+    },
+    output_fields: ["email", "email_status", "score"],
+    example: { email: "jane.doe@example.com" },
+    billing: {
+      model: "per_call",
+      bills_no_match: true,
+      description: "Charged for every delivered result, including unknown. A failed call costs nothing."
+    },
+    accept: {
+      fields: ["email", "email_status", "score"],
+      phone_types: [],
+      max_age_days: null,
+      agree: true,
+      description:
+        "After an answer that accept refuses the next provider is called, and only the accepted answer is charged."
+    },
+    checks: {
+      approvals: [{ rule: "Large runs", always: false }],
+      label_budgets: ["customer"],
+      opt_outs: false,
+      contact_guard_days: null
+    },
+    offers: [
+      {
+        provider: "hunter",
+        executable: true,
+        wired: true,
+        verified: false,
+        platforms: [],
+        price: { amount: "0.0147", currency: "USD", note: "Credits of the Starter plan." },
+        metrics: unmeasured.metrics,
+        health: unmeasured.health
+      }
+    ],
+    hints: ['Or: rungate run email.verify -i \'{"email": "jane.doe@example.com"}\'']
+  })
+)
 
-export const Cost = Schema.Struct({
+export const Cost = component("Cost", {
   model: Schema.Literals(costModels),
   estimate: Schema.NullOr(amountText),
   currency,
   note: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "Cost" })
+})
 
 /** The cost of an endpoint whose price depends on the input: (base + what the drivers add) × what the drivers multiply by. */
-export const InspectedCost = Schema.Struct({
+export const InspectedCost = component("EndpointCost", {
   ...Cost.fields,
   /** USD per call before any driver, or per task if input is an array of tasks. Null if the provider publishes no rates. */
   base: Schema.optionalKey(Schema.NullOr(amountText)),
   /** Request fields that change the price. `description` explains how, in a sentence. */
   drivers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...CostDriver.fields, description: Schema.String })))
-}).annotate({ identifier: "EndpointCost" })
+})
 
-export const InspectedEndpoint = Schema.Struct({
+export const InspectedEndpoint = component("Endpoint", {
   provider: Schema.String,
   own_account: OwnAccount,
   endpoint: Schema.String,
@@ -211,7 +207,7 @@ export const InspectedEndpoint = Schema.Struct({
   checks: Checks,
   run: Schema.Struct({ cli: Schema.String }),
   ...hintFields
-}).annotate({ identifier: "Endpoint" })
+})
 
 const capabilityFields = {
   capability: Schema.String,
@@ -253,23 +249,21 @@ export const DiscoverItem = Schema.Union([
 
 export const Discovered = Schema.Struct({ items: Schema.Array(DiscoverItem), ...hintFields })
 
-export const ListedCapability = Schema.Struct({
+export const ListedCapability = component("ListedCapability", {
   ...capabilityFields,
   category: Schema.String,
   hint: Schema.String
-})
-  .annotate({ identifier: "ListedCapability" })
-  .pipe(
-    withColumns({
-      list: ["capability", "category", "starting_price", "providers"],
-      wide: ["category", "providers"],
-      titles: { starting_price: "Price" },
-      kinds: { starting_price: "money", providers: "count" }
-    }),
-    withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" })
-  )
+}).pipe(
+  withColumns({
+    list: ["capability", "category", "starting_price", "providers"],
+    wide: ["category", "providers"],
+    titles: { starting_price: "Price" },
+    kinds: { starting_price: "money", providers: "count" }
+  }),
+  withExample({ ...verifyAddresses, category: "people", hint: "rungate inspect email.verify" })
+)
 
-export const CatalogProvider = Schema.Struct({
+export const CatalogProvider = component("CatalogProvider", {
   provider: Schema.String,
   title: Schema.String,
   homepage: Schema.NullOr(Schema.String),
@@ -289,38 +283,34 @@ export const CatalogProvider = Schema.Struct({
     /** Why this provider's raw endpoints are not offered. */
     reason: Schema.NullOr(Schema.String)
   })
-})
-  .annotate({ identifier: "CatalogProvider" })
-  .pipe(
-    withExample({
-      provider: "hunter",
-      title: "Hunter",
-      homepage: "https://hunter.io",
-      capabilities: ["email.find", "email.verify"],
-      configured: true,
-      adds: [],
-      checked_at: "2026-11-21T09:00:00.000Z",
-      health: healthExample,
-      endpoints: { count: 8, status: "live", reason: null }
-    })
-  )
+}).pipe(
+  withExample({
+    provider: "hunter",
+    title: "Hunter",
+    homepage: "https://hunter.io",
+    capabilities: ["email.find", "email.verify"],
+    configured: true,
+    adds: [],
+    checked_at: "2026-11-21T09:00:00.000Z",
+    health: healthExample,
+    endpoints: { count: 8, status: "live", reason: null }
+  })
+)
 
-export const ListedEndpoint = Schema.Struct(endpointFields)
-  .annotate({ identifier: "ListedEndpoint" })
-  .pipe(
-    withColumns({
-      list: ["endpoint", "cost", "wrapped_by"],
-      wide: ["wrapped_by"],
-      titles: { cost: "Price", wrapped_by: "Part of" },
-      kinds: { cost: "money" }
-    }),
-    withExample({
-      provider: "hunter",
-      endpoint: "/combined/find",
-      method: "GET",
-      title: "Enrich a person with the company",
-      status: "live",
-      cost: { model: "per_call", estimate: "0.01176", note: "0.4 credits of $0.0245 per call.", currency: "USD" },
-      wrapped_by: []
-    })
-  )
+export const ListedEndpoint = component("ListedEndpoint", endpointFields).pipe(
+  withColumns({
+    list: ["endpoint", "cost", "wrapped_by"],
+    wide: ["wrapped_by"],
+    titles: { cost: "Price", wrapped_by: "Part of" },
+    kinds: { cost: "money" }
+  }),
+  withExample({
+    provider: "hunter",
+    endpoint: "/combined/find",
+    method: "GET",
+    title: "Enrich a person with the company",
+    status: "live",
+    cost: { model: "per_call", estimate: "0.01176", note: "0.4 credits of $0.0245 per call.", currency: "USD" },
+    wrapped_by: []
+  })
+)

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { disputeReason, disputeStates } from "../wallet/Warranty.ts"
 import { withColumns } from "../Columns.ts"
-import { amount, org_id, run_id, time, withExample } from "./Noun.ts"
+import { component, amount, org_id, run_id, time, withExample } from "./Noun.ts"
 
-export const Dispute = Schema.Struct({
+export const Dispute = component("Dispute", {
   run_id,
   reason: Schema.Literal(disputeReason),
   evidence: Schema.NullOr(Schema.String),
@@ -19,50 +19,44 @@ export const Dispute = Schema.Struct({
   }),
   created_at: time,
   decided_at: Schema.NullOr(time)
-})
-  .annotate({ identifier: "Dispute" })
-  .pipe(
-    withColumns({
-      words: {
-        state: {
-          refunded: "Refunded",
-          pending: "Not decided yet",
-          not_bounced: "Not refunded: no bounce so far",
-          refused: "Refused by the operator"
-        }
+}).pipe(
+  withColumns({
+    words: {
+      state: {
+        refunded: "Refunded",
+        pending: "Not decided yet",
+        not_bounced: "Not refunded: no bounce so far",
+        refused: "Refused by the operator"
       }
-    }),
-    withExample({
-      run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
-      reason: "bounced",
-      evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
-      state: "refunded",
-      note: "Postmark reports HardBounce",
-      refund: "0.003",
-      reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
-      ask_after: null,
-      created_at: "2026-11-23T10:12:00.000Z",
-      decided_at: "2026-11-23T10:12:01.000Z"
-    })
-  )
+    }
+  }),
+  withExample({
+    run_id: "run_01m81nzk95mq351g8pvrxgm8m4",
+    reason: "bounced",
+    evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq",
+    state: "refunded",
+    note: "Postmark reports HardBounce",
+    refund: "0.003",
+    reference: "warranty:run_01m81nzk95mq351g8pvrxgm8m4",
+    ask_after: null,
+    created_at: "2026-11-23T10:12:00.000Z",
+    decided_at: "2026-11-23T10:12:01.000Z"
+  })
+)
 export const disputeJson = Schema.encodeSync(Dispute)
 
-export const OperatorDispute = Schema.Struct({ org_id, ...Dispute.fields })
-  .annotate({ identifier: "OperatorDispute" })
-  .pipe(
-    withColumns({
-      list: ["created_at", "run_id", "org_id", "state", "refund", "evidence", "note"],
-      titles: { created_at: "When", org_id: "Organization" }
-    })
-  )
+export const OperatorDispute = component("OperatorDispute", { org_id, ...Dispute.fields }).pipe(
+  withColumns({
+    list: ["created_at", "run_id", "org_id", "state", "refund", "evidence", "note"],
+    titles: { created_at: "When", org_id: "Organization" }
+  })
+)
 
 /** What details of a run say of the warranty. */
-export const RunWarranty = Schema.Struct({
+export const RunWarranty = component("RunWarranty", {
   until: Schema.NullOr(time).annotate({
     description: "the run can be disputed until then; null if it can't be, or can't any more"
   }),
   dispute: Schema.NullOr(Dispute)
-})
-  .annotate({ identifier: "RunWarranty" })
-  .pipe(withExample({ until: "2026-11-29T09:30:00.215Z", dispute: null }))
+}).pipe(withExample({ until: "2026-11-29T09:30:00.215Z", dispute: null }))
 export type RunWarranty = typeof RunWarranty.Type

@@ -3,24 +3,24 @@ import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { RunStatus } from "../runs/Run.ts"
 import { kinds } from "../subjects/Form.ts"
-import { amount, capability, endpoint, provider, run_id, such, time } from "./Noun.ts"
+import { component, amount, capability, endpoint, provider, run_id, such, time } from "./Noun.ts"
 
 const Kind = Schema.Literals(kinds)
 const subject = such("jane.doe@example.com")
 
-export const HistorySubject = Schema.Struct({
+export const HistorySubject = component("HistorySubject", {
   query: subject,
   kind: Kind,
   /** The form that is compared with runs. */
   normalized: subject
-}).annotate({ identifier: "HistorySubject" })
+})
 
-const Match = Schema.Struct({
+const Match = component("HistoryMatch", {
   in: Schema.Literals(["input", "result"]),
   path: such("email"),
   /** The value names the subject itself. */
   exact: Schema.Boolean
-}).annotate({ identifier: "HistoryMatch" })
+})
 
 const run = {
   run_id,
@@ -31,34 +31,32 @@ const run = {
   created_at: time
 }
 
-export const HistoryItem = Schema.Struct({
+export const HistoryItem = component("HistoryItem", {
   ...run,
   status: RunStatus,
   kind: Schema.Literals(["capability", "endpoint"]),
   charged: Schema.NullOr(amount),
   input: Schema.Json,
   matched: Match
-})
-  .annotate({ identifier: "HistoryItem" })
-  .pipe(
-    withColumns({
-      list: ["run_id", "status", "capability", "matched", "charged", "created_at"],
-      wide: ["charged"],
-      titles: { capability: "What", matched: "Where", created_at: "When" }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["run_id", "status", "capability", "matched", "charged", "created_at"],
+    wide: ["charged"],
+    titles: { capability: "What", matched: "Where", created_at: "When" }
+  })
+)
 
-export const HistoryTouch = Schema.Struct({
+export const HistoryTouch = component("HistoryTouch", {
   run_id,
   capability,
   channel: such("email"),
   status: RunStatus,
   created_at: time
-}).annotate({ identifier: "HistoryTouch" })
+})
 
-export const HistoryReusable = Schema.Struct({ ...run, charged: amount }).annotate({ identifier: "HistoryReusable" })
+export const HistoryReusable = component("HistoryReusable", { ...run, charged: amount })
 
-export const History = Schema.Struct({
+export const History = component("History", {
   subject: HistorySubject,
   items: Schema.Array(HistoryItem),
   touches: Schema.Array(HistoryTouch),
@@ -79,9 +77,9 @@ export const History = Schema.Struct({
   last_seen: Schema.NullOr(time),
   truncated: Schema.Boolean,
   hints: Schema.Array(Schema.String)
-}).annotate({ identifier: "History" })
+})
 
-export const HistoryRow = Schema.Struct({
+export const HistoryRow = component("HistoryRow", {
   query: subject,
   kind: Schema.NullOr(Kind),
   normalized: Schema.NullOr(subject),
@@ -96,21 +94,19 @@ export const HistoryRow = Schema.Struct({
   reusable: Schema.NullOr(HistoryReusable),
   /** Present if the subject can't be read as the given kind. */
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-})
-  .annotate({ identifier: "HistoryRow" })
-  .pipe(
-    withColumns({
-      list: ["query", "kind", "count", "contacted", "reusable", "last_seen"],
-      wide: ["last_seen", "kind"],
-      titles: { query: "Subject", count: "Runs", reusable: "Bought" },
-      kinds: { kind: "text" }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["query", "kind", "count", "contacted", "reusable", "last_seen"],
+    wide: ["last_seen", "kind"],
+    titles: { query: "Subject", count: "Runs", reusable: "Bought" },
+    kinds: { kind: "text" }
+  })
+)
 
 /** One row for each subject, in the order of the request. */
-export const HistoryBatch = Schema.Struct({
+export const HistoryBatch = component("HistoryBatch", {
   items: Schema.Array(HistoryRow),
   seen: Schema.Int,
   unseen: Schema.Int,
   contacted: Schema.Int
-}).annotate({ identifier: "HistoryBatch" })
+})

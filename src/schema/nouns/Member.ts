@@ -2,20 +2,20 @@
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
 import { withColumns } from "../Columns.ts"
-import { idOf, such, text, time, timeAs, withExample } from "./Noun.ts"
+import { component, idOf, such, text, time, timeAs, withExample } from "./Noun.ts"
 
 export const Role = Schema.Literals(roles)
 
-const FollowedKey = Schema.Struct({
+const FollowedKey = component("FollowedKey", {
   id: idOf("key"),
   name: such("agent"),
   connected: Schema.Boolean,
   change: Schema.Literals(["narrowed", "revoked"])
-}).annotate({ identifier: "FollowedKey" })
+})
 /** What happened to the keys that a demoted or removed member created. `narrowed`: without a scope before, and `{"raw": true}` now. */
 export const FollowedKeys = Schema.Array(FollowedKey)
 
-export const Member = Schema.Struct({
+export const Member = component("Member", {
   id: idOf("usr", "Id of the user, `usr_…`."),
   email: Schema.String,
   role: Role,
@@ -24,23 +24,21 @@ export const Member = Schema.Struct({
   }),
   created_at: timeAs("When the user became a member."),
   keys: Schema.optionalKey(FollowedKeys.annotate({ description: "Keys that may do less now." }))
-})
-  .annotate({ identifier: "Member" })
-  .pipe(
-    withColumns({
-      list: ["id", "email", "created_at", "role"],
-      terminal: ["id"],
-      wide: ["created_at"],
-      titles: { email: "Address", created_at: "Member since" }
-    }),
-    withExample({
-      id: "usr_01m81nzgvweh2hdt7twdxbzz25",
-      email: "jane@acme.example",
-      role: "owner",
-      verified: true,
-      created_at: "2026-11-22T09:30:00.000Z"
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["id", "email", "created_at", "role"],
+    terminal: ["id"],
+    wide: ["created_at"],
+    titles: { email: "Address", created_at: "Member since" }
+  }),
+  withExample({
+    id: "usr_01m81nzgvweh2hdt7twdxbzz25",
+    email: "jane@acme.example",
+    role: "owner",
+    verified: true,
+    created_at: "2026-11-22T09:30:00.000Z"
+  })
+)
 
 const invitation = {
   id: "inv_01m81nzp3b11p52yv11fpkfhhy",
@@ -52,7 +50,7 @@ const invitation = {
   expires_at: "2026-11-29T09:30:00.000Z"
 } as const
 
-export const Invitation = Schema.Struct({
+export const Invitation = component("Invitation", {
   id: idOf("inv"),
   email: Schema.String,
   role: Role,
@@ -60,40 +58,36 @@ export const Invitation = Schema.Struct({
   invited_by: text("E-mail address of the person who invited."),
   created_at: time,
   expires_at: time
-})
-  .annotate({ identifier: "Invitation" })
-  .pipe(
-    withColumns({
-      list: ["id", "email", "invited_by", "role", "status", "created_at"],
-      terminal: ["id", "role", "status", "created_at"],
-      wide: ["created_at", "invited_by"],
-      titles: { email: "Address", created_at: "Sent" }
-    }),
-    withExample(invitation)
-  )
+}).pipe(
+  withColumns({
+    list: ["id", "email", "invited_by", "role", "status", "created_at"],
+    terminal: ["id", "role", "status", "created_at"],
+    wide: ["created_at", "invited_by"],
+    titles: { email: "Address", created_at: "Sent" }
+  }),
+  withExample(invitation)
+)
 
 /** `link` is there if no e-mail brings it. */
-export const NewInvitation = Schema.Struct({
+export const NewInvitation = component("NewInvitation", {
   ...Invitation.fields,
   link: Schema.optionalKey(
     text(
       "Send this link to the invited person, and to nobody else. Left out if the service sends e-mails, because the link is mailed then."
     )
   )
-})
-  .annotate({ identifier: "NewInvitation" })
-  .pipe(
-    withExample({
-      ...invitation,
-      link: "https://rungate.example/join-organization?token=rg_join_TOKEN_OF_THE_LINK"
-    })
-  )
+}).pipe(
+  withExample({
+    ...invitation,
+    link: "https://rungate.example/join-organization?token=rg_join_TOKEN_OF_THE_LINK"
+  })
+)
 
 /** What was removed of somebody who has lost the ways to sign in. */
-export const RemovedFactors = Schema.Struct({
+export const RemovedFactors = component("RemovedSecondFactors", {
   id: idOf("usr"),
   second_factor: Schema.Boolean.annotate({ description: "Whether there was one." }),
   passkeys: Schema.Int,
   sessions_ended: Schema.Int
-}).annotate({ identifier: "RemovedSecondFactors" })
+})
 export type RemovedFactors = typeof RemovedFactors.Type

@@ -75,10 +75,14 @@ export const withExample =
     return schema.annotate(annotations)
   }
 
+/** A schema that the OpenAPI document has by its name, among its components. */
+export const component = <const F extends Schema.Struct.Fields>(identifier: string, fields: F) =>
+  Schema.Struct(fields).annotate({ identifier })
+
 /** A page of a list of nouns. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ items: Schema.Array(item), next_cursor: nullableText })
 
 /** The answer to the removal of one of a noun. */
 export const removed = (prefix: Prefix, identifier: string) =>
-  Schema.Struct({ id: idOf(prefix), deleted: Schema.Literal(true) }).annotate({ identifier })
+  component(identifier, { id: idOf(prefix), deleted: Schema.Literal(true) })

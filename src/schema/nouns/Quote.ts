@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { budgetPeriods } from "../money/SpendDay.ts"
 import { Control, RunError } from "../runs/Run.ts"
 import { withColumns } from "../Columns.ts"
-import { amount, amountAs, withExample } from "./Noun.ts"
+import { component, amount, amountAs, withExample } from "./Noun.ts"
 
-export const QuotedOffer = Schema.Struct({
+export const QuotedOffer = component("QuotedOffer", {
   provider: Schema.String,
   account: Schema.optionalKey(
     Schema.Literal("own").annotate({ description: "the call is made through your own account at this provider" })
@@ -29,38 +29,36 @@ export const QuotedOffer = Schema.Struct({
       "attempt_limit"
     ])
   )
-})
-  .annotate({ identifier: "QuotedOffer" })
-  .pipe(
-    withColumns({
-      list: ["provider", "price", "expected_success", "excluded_because"],
-      wide: ["expected_success"],
-      kinds: { expected_success: "share" },
-      titles: { price: "Price, at most", expected_success: "Success", excluded_because: "Chosen" },
-      words: {
-        excluded_because: {
-          max_cost: "above the most that one call may cost",
-          max_total: "above the most that all attempts may cost",
-          cannot_serve: "can't serve this input",
-          no_account: "the service has no account there",
-          unavailable: "failing",
-          not_pinned: "another provider is chosen",
-          attempt_limit: "a run calls only the first ones"
-        }
+}).pipe(
+  withColumns({
+    list: ["provider", "price", "expected_success", "excluded_because"],
+    wide: ["expected_success"],
+    kinds: { expected_success: "share" },
+    titles: { price: "Price, at most", expected_success: "Success", excluded_because: "Chosen" },
+    words: {
+      excluded_because: {
+        max_cost: "above the most that one call may cost",
+        max_total: "above the most that all attempts may cost",
+        cannot_serve: "can't serve this input",
+        no_account: "the service has no account there",
+        unavailable: "failing",
+        not_pinned: "another provider is chosen",
+        attempt_limit: "a run calls only the first ones"
       }
-    })
-  )
+    }
+  })
+)
 
 /** `label` and `value` are null for the budget of the API key. */
-const QuotedBudget = Schema.Struct({
+const QuotedBudget = component("QuotedBudget", {
   label: Schema.NullOr(Schema.String),
   value: Schema.NullOr(Schema.String),
   limit: amount,
   period: Schema.Literals(budgetPeriods),
   left: amountAs("what runs may still hold or charge in this period")
-}).annotate({ identifier: "QuotedBudget" })
+})
 
-export const Quote = Schema.Struct({
+export const Quote = component("Quote", {
   currency: Schema.Literal("USD"),
   minimum: amountAs("the least that the run charges: 0.00, because a failure is free"),
   from: amountAs(
@@ -88,22 +86,20 @@ export const Quote = Schema.Struct({
   ),
   controls: Schema.Array(Control).annotate({ description: "the limits that would block the run" }),
   error: Schema.optionalKey(RunError.annotate({ description: "the error that the run would end with" }))
-})
-  .annotate({ identifier: "Quote" })
-  .pipe(
-    withExample({
-      currency: "USD",
-      minimum: "0.00",
-      from: "0.003",
-      expected: "0.002985",
-      maximum: "0.0048",
-      hold: "0.0048",
-      offers: [
-        { provider: "leadmagic", price: "0.003", expected_success: 0.97, chosen: true, excluded_because: null },
-        { provider: "apify", price: "0.006", expected_success: null, chosen: false, excluded_because: "attempt_limit" }
-      ],
-      routing_reason: "best_value: leadmagic has the lowest price per expected success of 7",
-      would: "run",
-      controls: []
-    })
-  )
+}).pipe(
+  withExample({
+    currency: "USD",
+    minimum: "0.00",
+    from: "0.003",
+    expected: "0.002985",
+    maximum: "0.0048",
+    hold: "0.0048",
+    offers: [
+      { provider: "leadmagic", price: "0.003", expected_success: 0.97, chosen: true, excluded_because: null },
+      { provider: "apify", price: "0.006", expected_success: null, chosen: false, excluded_because: "attempt_limit" }
+    ],
+    routing_reason: "best_value: leadmagic has the lowest price per expected success of 7",
+    would: "run",
+    controls: []
+  })
+)

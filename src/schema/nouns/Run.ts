@@ -9,7 +9,7 @@ import { withColumns } from "../Columns.ts"
 import { approvalRoles } from "../guards/Approval.ts"
 import { isErrorCode, statusOf } from "../Errors.ts"
 import { usd } from "../money/Money.ts"
-import { amountText, timeText } from "./Noun.ts"
+import { component, amountText, timeText } from "./Noun.ts"
 import { reasonOf } from "../guards/Reuse.ts"
 import { nextStep } from "../accounts/OwnAccount.ts"
 import { ownMessage } from "../accounts/OwnMessages.ts"
@@ -18,14 +18,14 @@ import { decodePlan } from "../runs/Plan.ts"
 import { Attempt, Control, controlsOf, isFinal, isRunStatus, isStoppable, RunError, RunStatus } from "../runs/Run.ts"
 
 /** What a run waits for that needs a member's yes, with the words for the person of an agent. */
-const Waiting = Schema.Struct({
+const Waiting = component("RunApproval", {
   code: Schema.Literal("approval_required"),
   rule: Schema.String.annotate({ description: "the name of the rule that it matches" }),
   role: Schema.Literals(approvalRoles).annotate({ description: "the least role of a member who may decide" }),
   url: Schema.String.annotate({ description: "the page on which a member decides" }),
   expires_at: timeText,
   tell: Schema.String.annotate({ description: "what an agent tells its person" })
-}).annotate({ identifier: "RunApproval" })
+})
 const approvalColumns = Schema.decodeUnknownSync(
   Schema.fromJsonString(
     Schema.Struct({ rule: Schema.String, role: Schema.String, url: Schema.String, expires_at: Schema.String })

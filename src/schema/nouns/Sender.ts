@@ -1,9 +1,9 @@
 /** A domain from which an organization sends e-mail, and the DNS record that proves it. */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { idOf, text, time, withExample } from "./Noun.ts"
+import { component, idOf, text, time, withExample } from "./Noun.ts"
 
-export const Sender = Schema.Struct({
+export const Sender = component("Sender", {
   id: idOf("snd"),
   domain: text("Addresses at this domain and its subdomains may be used as from."),
   status: Schema.Literals(["pending", "verified"]),
@@ -19,27 +19,25 @@ export const Sender = Schema.Struct({
       description: "Present in the sandbox, where verification succeeds without a DNS look-up."
     })
   )
-})
-  .annotate({ identifier: "Sender" })
-  .pipe(
-    withColumns({
-      list: ["id", "domain", "status", "created_at"],
-      facts: ["record.type", "record.name", "record.value", "verified_at"],
-      titles: { created_at: "Added" },
-      kinds: { "record.name": "id", "record.value": "id" },
-      words: { status: { pending: "waits for its DNS record" } }
-    }),
-    withExample({
-      id: "snd_01m81nzk80sbhryrprxj942f6g",
-      domain: "acme.example",
-      status: "pending",
-      record: {
-        type: "TXT",
-        name: "_rungate-challenge.acme.example",
-        value: "rungate-verification=59fff89f5a1d466a94d345d1ea32e31d"
-      },
-      verified_at: null,
-      created_at: "2026-11-22T09:30:00.000Z",
-      sandbox: true
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["id", "domain", "status", "created_at"],
+    facts: ["record.type", "record.name", "record.value", "verified_at"],
+    titles: { created_at: "Added" },
+    kinds: { "record.name": "id", "record.value": "id" },
+    words: { status: { pending: "waits for its DNS record" } }
+  }),
+  withExample({
+    id: "snd_01m81nzk80sbhryrprxj942f6g",
+    domain: "acme.example",
+    status: "pending",
+    record: {
+      type: "TXT",
+      name: "_rungate-challenge.acme.example",
+      value: "rungate-verification=59fff89f5a1d466a94d345d1ea32e31d"
+    },
+    verified_at: null,
+    created_at: "2026-11-22T09:30:00.000Z",
+    sandbox: true
+  })
+)

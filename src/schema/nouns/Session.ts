@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { roles } from "../accounts/Role.ts"
 import { withColumns } from "../Columns.ts"
-import { such, time, withExample } from "./Noun.ts"
+import { component, such, time, withExample } from "./Noun.ts"
 
 const organization = { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" }
 const example = {
@@ -12,7 +12,7 @@ const example = {
   role: "owner"
 } as const
 
-export const Session = Schema.Struct({
+export const Session = component("Session", {
   expires_at: time,
   organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
   user: Schema.Struct({ id: Schema.String, email: Schema.String }),
@@ -21,43 +21,37 @@ export const Session = Schema.Struct({
     description:
       "Present until the e-mail address is verified with the link that was mailed to it. Until then the session can't create keys, run or pay."
   })
-})
-  .annotate({ identifier: "Session" })
-  .pipe(withExample(example))
+}).pipe(withExample(example))
 
 /** The session, and where else its user may sign in. */
-export const OwnSession = Schema.Struct({
+export const OwnSession = component("OwnSession", {
   ...Session.fields,
   organizations: Schema.Array(
     Schema.Struct({ id: Schema.String, name: Schema.String, role: Schema.Literals(roles) })
   ).annotate({ description: "All organizations of the user, oldest membership first. Sign-in takes their ids." })
-})
-  .annotate({ identifier: "OwnSession" })
-  .pipe(withExample({ ...example, organizations: [{ ...organization, role: "owner" }] }))
+}).pipe(withExample({ ...example, organizations: [{ ...organization, role: "owner" }] }))
 
-export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields })
-  .annotate({ identifier: "NewSession" })
-  .pipe(withExample({ session_token: "rg_sess_YOUR_TOKEN", ...example }))
+export const NewSession = component("NewSession", { session_token: Schema.String, ...Session.fields }).pipe(
+  withExample({ session_token: "rg_sess_YOUR_TOKEN", ...example })
+)
 
-export const OpenSession = Schema.Struct({
+export const OpenSession = component("OpenSession", {
   id: such("ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17", "Id of the session, `ses_…`. It is not the token."),
   organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
   current: Schema.Boolean.annotate({ description: "True for the session that asks." }),
   created_at: time,
   expires_at: time
-})
-  .annotate({ identifier: "OpenSession" })
-  .pipe(
-    withColumns({
-      list: ["created_at", "organization.name", "expires_at"],
-      wide: ["expires_at"],
-      titles: { created_at: "Signed in", "organization.name": "Organization", expires_at: "Ends" }
-    }),
-    withExample({
-      id: "ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17",
-      organization,
-      current: true,
-      created_at: "2026-11-20T08:00:00.000Z",
-      expires_at: "2026-12-20T08:00:00.000Z"
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["created_at", "organization.name", "expires_at"],
+    wide: ["expires_at"],
+    titles: { created_at: "Signed in", "organization.name": "Organization", expires_at: "Ends" }
+  }),
+  withExample({
+    id: "ses_4f1c2a9e0b7d4c55a1e6f0b3c8d92e17",
+    organization,
+    current: true,
+    created_at: "2026-11-20T08:00:00.000Z",
+    expires_at: "2026-12-20T08:00:00.000Z"
+  })
+)

@@ -1,7 +1,7 @@
 /** A webhook endpoint, to which an organization's events are posted, and what became of each delivery. */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { idOf, text, time, timeAs, timeText, withExample } from "./Noun.ts"
+import { component, idOf, text, time, timeAs, timeText, withExample } from "./Noun.ts"
 
 const fields = {
   id: idOf("whe"),
@@ -30,28 +30,24 @@ const example = {
   created_at: "2026-11-22T09:30:00.000Z"
 } as const
 
-export const WebhookEndpoint = Schema.Struct(fields)
-  .annotate({ identifier: "WebhookEndpoint" })
-  .pipe(
-    withColumns({
-      list: ["id", "url", "status", "events", "created_at"],
-      terminal: ["id"],
-      wide: ["created_at", "events"],
-      titles: { url: "Address", status: "State" }
-    }),
-    withExample(example)
-  )
+export const WebhookEndpoint = component("WebhookEndpoint", fields).pipe(
+  withColumns({
+    list: ["id", "url", "status", "events", "created_at"],
+    terminal: ["id"],
+    wide: ["created_at", "events"],
+    titles: { url: "Address", status: "State" }
+  }),
+  withExample(example)
+)
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
 /** An endpoint with its secret, after it was created or its secret was rotated. */
-export const NewWebhookEndpoint = Schema.Struct({
+export const NewWebhookEndpoint = component("NewWebhookEndpoint", {
   ...fields,
   secret: text("Verifies the signatures. It is shown only once.")
-})
-  .annotate({ identifier: "NewWebhookEndpoint" })
-  .pipe(withExample({ ...example, secret: "whsec_YOUR_SECRET" }))
+}).pipe(withExample({ ...example, secret: "whsec_YOUR_SECRET" }))
 
-export const WebhookDelivery = Schema.Struct({
+export const WebhookDelivery = component("WebhookDelivery", {
   id: Schema.String,
   event_id: text("The header webhook-id. It is the same for each attempt and each replay."),
   type: Schema.String,
@@ -69,24 +65,22 @@ export const WebhookDelivery = Schema.Struct({
       answer: text("The beginning of the answer's body, or why there was no answer.")
     })
   ).annotate({ description: "The newest ten attempts, oldest first." })
-})
-  .annotate({ identifier: "WebhookDelivery" })
-  .pipe(
-    withColumns({
-      list: ["id", "type", "status", "attempts", "answers", "created_at"],
-      wide: ["created_at"],
-      titles: { type: "Event", answers: "Last answer" }
-    }),
-    withExample({
-      id: "whd_01m81nzp3b11p52yv11fpkfhhy",
-      event_id: "evt_0000000000002s4kd9x1m7q2a5r",
-      type: "run.finished",
-      status: "delivered",
-      attempts: 1,
-      next_attempt_at: null,
-      delivered_at: "2026-11-22T09:30:01.000Z",
-      created_at: "2026-11-22T09:30:00.000Z",
-      request: { body: '{"type":"run.finished","timestamp":"2026-11-22T09:30:00.000Z","data":{"status":"succeeded"}}' },
-      answers: [{ at: "2026-11-22T09:30:00.800Z", duration_ms: 120, status: 200, answer: "ok" }]
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["id", "type", "status", "attempts", "answers", "created_at"],
+    wide: ["created_at"],
+    titles: { type: "Event", answers: "Last answer" }
+  }),
+  withExample({
+    id: "whd_01m81nzp3b11p52yv11fpkfhhy",
+    event_id: "evt_0000000000002s4kd9x1m7q2a5r",
+    type: "run.finished",
+    status: "delivered",
+    attempts: 1,
+    next_attempt_at: null,
+    delivered_at: "2026-11-22T09:30:01.000Z",
+    created_at: "2026-11-22T09:30:00.000Z",
+    request: { body: '{"type":"run.finished","timestamp":"2026-11-22T09:30:00.000Z","data":{"status":"succeeded"}}' },
+    answers: [{ at: "2026-11-22T09:30:00.800Z", duration_ms: 120, status: 200, answer: "ok" }]
+  })
+)

@@ -8,21 +8,21 @@ import { Name } from "../shapes/AccountFields.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import * as nouns from "../../../schema/nouns/Allowance.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const Allowance = Schema.toEncoded(nouns.Allowance)
 
-export const NewAllowance = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String })
-  .annotate({
-    identifier: "NewAllowance"
+export const NewAllowance = component("NewAllowance", {
+  id: Schema.String,
+  api_key: Schema.String,
+  note: Schema.String
+}).pipe(
+  withExample({
+    id: "key_01m81nzk5dej20zws915h61fdz",
+    api_key: "rg_test_YOUR_NEW_KEY",
+    note: "Store this key now; it is not shown again."
   })
-  .pipe(
-    withExample({
-      id: "key_01m81nzk5dej20zws915h61fdz",
-      api_key: "rg_test_YOUR_NEW_KEY",
-      note: "Store this key now; it is not shown again."
-    })
-  )
+)
 
 const params = { allowance_id: Schema.String }
 
@@ -39,21 +39,19 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
       "The amount is held at once, and the key in this response, which is never shown again, spends from it. Fields of allow that are left out are those of the calling key."
     ).post("create", "/allowances", {
       headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
-      payload: Schema.Struct({
+      payload: component("AllowanceRequest", {
         name: Name,
         amount: Usd,
         expires_at: Timestamp,
         allow: optional(KeyScopeRequest)
-      })
-        .annotate({ identifier: "AllowanceRequest" })
-        .pipe(
-          withExample({
-            name: "researcher 3",
-            amount: "2.00",
-            expires_at: "2026-12-01T00:00:00Z",
-            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.10" }
-          })
-        ),
+      }).pipe(
+        withExample({
+          name: "researcher 3",
+          amount: "2.00",
+          expires_at: "2026-12-01T00:00:00Z",
+          allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.10" }
+        })
+      ),
       success: NewAllowance,
       error: [Wire.insufficient_balance, Wire.wallet_suspended, Wire.idempotency_key_reused, Wire.service_unavailable]
     }),

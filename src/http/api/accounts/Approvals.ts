@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
 import * as nouns from "../../../schema/nouns/Approval.ts"
-import { withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { component, withExample, removed } from "../../../schema/nouns/Noun.ts"
 import { Auth, byAdmins, operation, optional, pages, pagesWith, reads } from "../shapes/Common.ts"
 
 export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
@@ -18,17 +18,17 @@ const settings = {
   expires_after: optional(ruleFields.expires_after),
   active: optional(ruleFields.active)
 }
-export const RuleRequest = Schema.Struct({ name, ...settings })
-  .annotate({ identifier: "ApprovalRuleRequest" })
-  .pipe(withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 }))
-export const RuleChange = Schema.Struct({ name: optional(name), ...settings })
-  .annotate({ identifier: "ApprovalRuleChange" })
-  .pipe(withExample({ active: false }))
+export const RuleRequest = component("ApprovalRuleRequest", { name, ...settings }).pipe(
+  withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 })
+)
+export const RuleChange = component("ApprovalRuleChange", { name: optional(name), ...settings }).pipe(
+  withExample({ active: false })
+)
 
 const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
   description: "the digest of the approval that the member saw: another one is refused"
 })
-const Decision = Schema.Struct({ digest }).annotate({ identifier: "ApprovalDecision" }).pipe(withExample({}))
+const Decision = component("ApprovalDecision", { digest }).pipe(withExample({}))
 /** As many as a page of the console shows. */
 const decidedMax = 100
 
@@ -99,13 +99,11 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       "Decide many runs",
       `At most ${decidedMax} runs, such as those of a batch. Each is decided by itself, and the answer says for each whether the decision counts.`
     ).post("decide", "/approvals/decide", {
-      payload: Schema.Struct({
+      payload: component("ApprovalDecisions", {
         decision: Schema.Literals(["approve", "deny"]),
         run_ids: Schema.NonEmptyArray(Schema.String.check(Schema.isMaxLength(60))).check(Schema.isMaxLength(decidedMax))
-      })
-        .annotate({ identifier: "ApprovalDecisions" })
-        .pipe(withExample({ decision: "approve", run_ids: ["run_01m81nzk95mq351g8pvrxgm8m4"] })),
-      success: Schema.Struct({
+      }).pipe(withExample({ decision: "approve", run_ids: ["run_01m81nzk95mq351g8pvrxgm8m4"] })),
+      success: component("ApprovalsDecided", {
         items: Schema.Array(
           Schema.Struct({
             run_id: Schema.String,
@@ -113,7 +111,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
             message: Schema.NullOr(Schema.String).annotate({ description: "why the decision does not count" })
           })
         )
-      }).annotate({ identifier: "ApprovalsDecided" })
+      })
     })
   )
   .middleware(Auth) {}

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
-import { org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
+import { component, org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
 
 const text = (max: number) => Schema.NonEmptyString.check(Schema.isMaxLength(max))
 
@@ -22,16 +22,16 @@ const parameters = {
 export const AuthorizationQuery = Schema.Struct(parameters)
 export type AuthorizationQuery = typeof AuthorizationQuery.Type
 
-const AuthorizationRequest = Schema.Struct({
+const AuthorizationRequest = component("AuthorizationRequest", {
   client_name: such("Example Agent", "What the client calls itself. Nothing proves it."),
   redirect_uri: such("https://agents.example/callback"),
   redirect_host: such("agents.example"),
   on_this_machine: Schema.Boolean.annotate({ description: "The answer goes to a program on the person's machine." }),
   scope: Schema.Literals(oauthScopes),
   organization: Schema.Struct({ id: org_id, name: organization })
-}).annotate({ identifier: "AuthorizationRequest" })
+})
 
-const Decision = Schema.Struct({
+const Decision = component("AuthorizationDecision", {
   ...parameters,
   organization_id: text(100).annotate({
     description: "the organization that the person saw; refused if the session is of another one"
@@ -39,21 +39,19 @@ const Decision = Schema.Struct({
   approve: Schema.Boolean,
   lookup_only: optional(Schema.Boolean.annotate({ description: "grant lookup where the client asks for run" })),
   budget: optional(BudgetRequest)
-})
-  .annotate({ identifier: "AuthorizationDecision" })
-  .pipe(
-    withExample({
-      response_type: "code",
-      client_id: "rgc_WyJFeGFtcGxlIEFnZW50IiwiaHR0cHM6Ly9hZ2VudHMuZXhhbXBsZS9jYWxsYmFjayJd",
-      redirect_uri: "https://agents.example/callback",
-      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-      code_challenge_method: "S256",
-      state: "af0ifjsldkj",
-      organization_id: "org_01kanb8v4mh2x9ce5tq3r7w6fa",
-      approve: true,
-      budget: { limit: "20.00", period: "month" }
-    })
-  )
+}).pipe(
+  withExample({
+    response_type: "code",
+    client_id: "rgc_WyJFeGFtcGxlIEFnZW50IiwiaHR0cHM6Ly9hZ2VudHMuZXhhbXBsZS9jYWxsYmFjayJd",
+    redirect_uri: "https://agents.example/callback",
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+    state: "af0ifjsldkj",
+    organization_id: "org_01kanb8v4mh2x9ce5tq3r7w6fa",
+    approve: true,
+    budget: { limit: "20.00", period: "month" }
+  })
+)
 
 export class AuthorizationApi extends HttpApiGroup.make("oauth")
   .add(
@@ -70,12 +68,12 @@ export class AuthorizationApi extends HttpApiGroup.make("oauth")
       "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
     ).post("decide", "/oauth/authorization", {
       payload: Decision,
-      success: Schema.Struct({
+      success: component("AuthorizationAnswer", {
         redirect_to: such(
           "https://agents.example/callback?code=CODE",
           "The client's redirect URI with a code, or with an error."
         )
-      }).annotate({ identifier: "AuthorizationAnswer" })
+      })
     })
   )
   .middleware(Auth) {}

@@ -10,6 +10,7 @@ import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Assertion, Base64url } from "../../../schema/nouns/Passkey.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 const Session = Schema.toEncoded(nouns.Session)
 
@@ -23,16 +24,19 @@ const signsIn = <P extends Schema.Top>(payload: P) => ({
   error: [Wire.unauthorized, Wire.forbidden]
 })
 
-export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
-  identifier: "BrowserJoinRequest"
+export const JoinRequest = component("BrowserJoinRequest", {
+  token: LinkToken,
+  password: Password,
+  code: optional(Code)
 })
 const organization_id = Schema.NonEmptyString.check(Schema.isMaxLength(200))
-const PasskeySignIn = Schema.Struct({ ...Assertion.fields, organization_id: optional(organization_id) }).annotate({
-  identifier: "PasskeySignInRequest"
+const PasskeySignIn = component("PasskeySignInRequest", {
+  ...Assertion.fields,
+  organization_id: optional(organization_id)
 })
-export const SwitchRequest = Schema.Struct({
+export const SwitchRequest = component("SwitchOrganizationRequest", {
   organization_id: organization_id.annotate({ examples: ["org_01m81nzgh66f8vfxqbkda58gtf"] })
-}).annotate({ identifier: "SwitchOrganizationRequest" })
+})
 
 export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
   about("Sign in with a cookie", forPages).post("signIn", "/auth/browser/sign-in", signsIn(SignInRequest)),
@@ -40,7 +44,7 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
     "Start a sign-in with a passkey",
     "Returns a challenge for one use within five minutes. It says nothing of any account."
   ).post("startPasskey", "/auth/browser/passkey/start", {
-    success: Schema.Struct({ challenge: Base64url, rp_id: Schema.String }).annotate({ identifier: "PasskeyChallenge" }),
+    success: component("PasskeyChallenge", { challenge: Base64url, rp_id: Schema.String }),
     error: [Wire.forbidden]
   }),
   about(

@@ -5,39 +5,33 @@ import { Auth, operation, pages, reads } from "../shapes/Common.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/ApiKey.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const ApiKey = Schema.toEncoded(nouns.ApiKey)
 
-const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String })
-  .annotate({
-    identifier: "NewApiKey"
+const NewApiKey = component("NewApiKey", { id: Schema.String, api_key: Schema.String, note: Schema.String }).pipe(
+  withExample({
+    id: "key_01m81nzp22m6w02v2qjrss9a5s",
+    api_key: "rg_test_YOUR_KEY",
+    note: "Store this key now; it is not shown again."
   })
-  .pipe(
-    withExample({
-      id: "key_01m81nzp22m6w02v2qjrss9a5s",
-      api_key: "rg_test_YOUR_KEY",
-      note: "Store this key now; it is not shown again."
-    })
-  )
+)
 
-export const ApiKeyRequest = Schema.Struct({
+export const ApiKeyRequest = component("ApiKeyRequest", {
   name: Name,
   environment: Schema.Literals(["test", "live"]),
   ...ruleFields
-})
-  .annotate({ identifier: "ApiKeyRequest" })
-  .pipe(
-    withExample({
-      name: "agent",
-      environment: "test",
-      budget: { limit: "5.00", period: "day" },
-      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
-    })
-  )
-export const ApiKeyChange = Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields })
-  .annotate({ identifier: "ApiKeyChange" })
-  .pipe(withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null }))
+}).pipe(
+  withExample({
+    name: "agent",
+    environment: "test",
+    budget: { limit: "5.00", period: "day" },
+    allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
+  })
+)
+export const ApiKeyChange = component("ApiKeyChange", { name: Schema.optionalKey(Name), ...ruleFields }).pipe(
+  withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null })
+)
 
 const params = { key_id: Schema.String }
 
@@ -82,15 +76,13 @@ export class KeysApi extends HttpApiGroup.make("keys")
       "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
     ).post("rotate", "/api-keys/:key_id/rotate", {
       params,
-      payload: Schema.Struct({
+      payload: component("ApiKeyRotation", {
         grace_seconds: Schema.optionalKey(
           Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
             description: "how long the old key works; the default is 0: it stops at once"
           })
         )
-      })
-        .annotate({ identifier: "ApiKeyRotation" })
-        .pipe(withExample({ grace_seconds: 3600 })),
+      }).pipe(withExample({ grace_seconds: 3600 })),
       success: NewApiKey
     }),
     operation(

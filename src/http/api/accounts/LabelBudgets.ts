@@ -8,7 +8,16 @@ import { ZoneName } from "../../../schema/money/TimeZone.ts"
 import { isMetadataName, nameCharsMax, nameRule, valueCharsMax } from "../../../schema/runs/Metadata.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import * as nouns from "../../../schema/nouns/LabelBudget.ts"
-import { nullableText, pageOf, run_id, text, timeText, withExample, removed } from "../../../schema/nouns/Noun.ts"
+import {
+  component,
+  nullableText,
+  pageOf,
+  run_id,
+  text,
+  timeText,
+  withExample,
+  removed
+} from "../../../schema/nouns/Noun.ts"
 import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
 import { StatementFacts, sums } from "../../../schema/receipts/LabelStatement.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
@@ -28,7 +37,7 @@ const statement = Schema.NullOr(
   Schema.Struct({ ...StatementFacts.fields, signed: text("a JWS in compact form over the same facts") })
 ).annotate({ description: "of all pages together; null before the last page" })
 
-export const StatementRun = Schema.Struct({
+export const StatementRun = component("LabelStatementRun", {
   run_id,
   status: RunStatus,
   capability: nullableText,
@@ -39,11 +48,11 @@ export const StatementRun = Schema.Struct({
   receipt: Schema.NullOr(Schema.String).annotate({
     description: "a JWS in compact form; null for a run that ended before the period, and was refunded in it"
   })
-}).annotate({ identifier: "LabelStatementRun" })
+})
 
 export const StatementPage = Schema.Struct({ ...pageOf(StatementRun).fields, statement })
 
-export const LabelBudgetRequest = Schema.Struct({
+export const LabelBudgetRequest = component("LabelBudgetRequest", {
   label: Label,
   value: optional(Value),
   limit: Usd,
@@ -51,9 +60,7 @@ export const LabelBudgetRequest = Schema.Struct({
   time_zone: Schema.optionalKey(
     ZoneName.annotate({ description: "the zone whose days it counts, such as Europe/Berlin" })
   )
-})
-  .annotate({ identifier: "LabelBudgetRequest" })
-  .pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" }))
+}).pipe(withExample({ label: "customer", value: "acme", limit: "25.00", period: "month" }))
 
 export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
   .add(

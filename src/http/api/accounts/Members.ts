@@ -6,7 +6,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
 import * as nouns from "../../../schema/nouns/Member.ts"
-import { email, idOf, organization, withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { component, email, idOf, organization, withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
 export const Member = Schema.toEncoded(nouns.Member)
@@ -28,9 +28,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
     ).patch("setRole", "/members/:member_id", {
       params: member,
-      payload: Schema.Struct({ role: nouns.Role })
-        .annotate({ identifier: "MemberChange" })
-        .pipe(withExample({ role: "member" })),
+      payload: component("MemberChange", { role: nouns.Role }).pipe(withExample({ role: "member" })),
       success: Member,
       error: [Wire.not_found]
     }),
@@ -50,12 +48,12 @@ export class MembersApi extends HttpApiGroup.make("members")
     ).delete("remove", "/members/:member_id", {
       params: member,
       query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },
-      success: Schema.Struct({
+      success: component("RemovedMember", {
         id: nouns.Member.fields.id,
         removed: Schema.Literal(true),
         revoked_keys: Schema.Array(idOf("key")),
         keys: FollowedKeys
-      }).annotate({ identifier: "RemovedMember" }),
+      }),
       error: [Wire.not_found]
     })
   )
@@ -71,7 +69,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
   )
     .post("create", "/invitations", {
-      payload: Schema.Struct({ email: Email, role: nouns.Role }).annotate({ identifier: "InvitationRequest" }),
+      payload: component("InvitationRequest", { email: Email, role: nouns.Role }),
       success: NewInvitation
     })
     .middleware(Auth),
@@ -86,18 +84,14 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     "Read an invitation",
     "Says what the link is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
   ).post("preview", "/invitations/preview", {
-    payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "InvitationPreviewRequest" }),
-    success: Schema.Struct({ organization, email, role: nouns.Role }).annotate({
-      identifier: "InvitationPreview"
-    })
+    payload: component("InvitationPreviewRequest", { token: LinkToken }),
+    success: component("InvitationPreview", { organization, email, role: nouns.Role })
   }),
   about(
     "Accept an invitation",
     "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
   ).post("accept", "/invitations/accept", {
-    payload: Schema.Struct({ token: LinkToken, password: Password, code: optional(Code) }).annotate({
-      identifier: "InvitationAcceptance"
-    }),
+    payload: component("InvitationAcceptance", { token: LinkToken, password: Password, code: optional(Code) }),
     success: Schema.toEncoded(NewSession),
     error: [Wire.unauthorized]
   })

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Name, Password } from "../shapes/AccountFields.ts"
-import { removed } from "../../../schema/nouns/Noun.ts"
+import { component, removed } from "../../../schema/nouns/Noun.ts"
 import * as nouns from "../../../schema/nouns/Passkey.ts"
 
 const Passkey = Schema.toEncoded(nouns.Passkey)
@@ -20,27 +20,25 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       "Start a passkey",
       "Returns what a browser needs to make one: a challenge for one use within five minutes, and the credentials that you have. With a second factor it needs its code too."
     ).post("start", "/auth/passkeys/start", {
-      payload: Schema.Struct({ current_password: Password, code: optional(Code) }).annotate({
-        identifier: "PasskeyStart"
-      }),
-      success: Schema.Struct({
+      payload: component("PasskeyStart", { current_password: Password, code: optional(Code) }),
+      success: component("PasskeyRegistration", {
         challenge: nouns.Base64url,
         rp_id: Schema.String,
         user_handle: nouns.Base64url,
         credential_ids: Schema.Array(nouns.CredentialId)
-      }).annotate({ identifier: "PasskeyRegistration" })
+      })
     }),
     operation(
       { role: "viewer", keys: "people", verified: true },
       "Add a passkey",
       "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
     ).post("create", "/auth/passkeys", {
-      payload: Schema.Struct({ name: Name, ...nouns.NewCredential }).annotate({ identifier: "PasskeyRequest" }),
+      payload: component("PasskeyRequest", { name: Name, ...nouns.NewCredential }),
       success: Passkey
     }),
     own("Rename a passkey", "").patch("rename", "/auth/passkeys/:passkey_id", {
       params: one,
-      payload: Schema.Struct({ name: Name }).annotate({ identifier: "PasskeyChange" }),
+      payload: component("PasskeyChange", { name: Name }),
       success: Passkey,
       error: [Wire.not_found]
     }),

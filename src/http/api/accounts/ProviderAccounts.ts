@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, optional, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
-import { provider, withExample } from "../../../schema/nouns/Noun.ts"
+import { component, provider, withExample } from "../../../schema/nouns/Noun.ts"
 
 export const ProviderAccount = Schema.toEncoded(nouns.ProviderAccount)
 
@@ -42,7 +42,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       "provider-accounts set"
     ).put("set", "/provider-accounts/:provider", {
       params,
-      payload: Schema.Struct({
+      payload: component("ProviderAccountRequest", {
         api_key: ApiKey,
         base_url: optional(
           Schema.NonEmptyString.check(Schema.isMaxLength(2_000)).annotate({
@@ -55,9 +55,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
               "call this service's account, at its own price, if the provider refuses your key (401, 402 or 403). Default: false"
           })
         )
-      })
-        .annotate({ identifier: "ProviderAccountRequest" })
-        .pipe(withExample({ api_key: "YOUR_HUNTER_KEY", fallback: true })),
+      }).pipe(withExample({ api_key: "YOUR_HUNTER_KEY", fallback: true })),
       success: ProviderAccount,
       error: [Wire.provider_not_found, Wire.provider_not_available]
     }),
@@ -67,9 +65,7 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       "provider-accounts remove"
     ).delete("remove", "/provider-accounts/:provider", {
       params,
-      success: Schema.Struct({ provider, deleted: Schema.Literal(true) }).annotate({
-        identifier: "RemovedProviderAccount"
-      }),
+      success: component("RemovedProviderAccount", { provider, deleted: Schema.Literal(true) }),
       error: [Wire.provider_not_found]
     })
   )

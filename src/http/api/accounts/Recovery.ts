@@ -3,24 +3,20 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, Auth, operation, own } from "../shapes/Common.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
-import { email } from "../../../schema/nouns/Noun.ts"
+import { component, email } from "../../../schema/nouns/Noun.ts"
 
-const Verification = Schema.Struct({
+const Verification = component("VerificationSent", {
   verification: Schema.Literals(["sent", "not_needed"])
-}).annotate({ identifier: "VerificationSent" })
-const PasswordSet = Schema.Struct({ password_changed: Schema.Literal(true) }).annotate({
-  identifier: "PasswordChanged"
 })
+const PasswordSet = component("PasswordChanged", { password_changed: Schema.Literal(true) })
 
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   about(
     "Verify an e-mail address",
     "The token is in the link that was mailed to the address. It works once, within three days."
   ).post("verifyEmail", "/auth/verify-email", {
-    payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "VerifyEmailRequest" }),
-    success: Schema.Struct({ verified: Schema.Literal(true), email }).annotate({
-      identifier: "VerifiedEmail"
-    })
+    payload: component("VerifyEmailRequest", { token: LinkToken }),
+    success: component("VerifiedEmail", { verified: Schema.Literal(true), email })
   }),
   own("Send the verification link again", "An address gets only a few mails per hour.")
     .post("resendVerification", "/auth/verify-email/resend", {
@@ -29,18 +25,16 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     .middleware(Auth),
   own("Change the password", "Ends all your other sessions. API keys stay valid.")
     .post("changePassword", "/auth/password", {
-      payload: Schema.Struct({ current_password: Password, new_password: NewPassword }).annotate({
-        identifier: "PasswordChangeRequest"
-      }),
+      payload: component("PasswordChangeRequest", { current_password: Password, new_password: NewPassword }),
       success: PasswordSet
     })
     .middleware(Auth),
   own("Read the second factor", "Whether your sign-ins with the password need a code too.")
     .get("secondFactor", "/auth/second-factor", {
-      success: Schema.Struct({
+      success: component("SecondFactor", {
         enabled: Schema.Boolean,
         recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
-      }).annotate({ identifier: "SecondFactor" })
+      })
     })
     .middleware(Auth),
   operation(
@@ -49,8 +43,8 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
   )
     .post("startSecondFactor", "/auth/second-factor", {
-      payload: Schema.Struct({ current_password: Password }).annotate({ identifier: "SecondFactorRequest" }),
-      success: Schema.Struct({ secret: Schema.String, uri: Schema.String }).annotate({ identifier: "NewSecondFactor" })
+      payload: component("SecondFactorRequest", { current_password: Password }),
+      success: component("NewSecondFactor", { secret: Schema.String, uri: Schema.String })
     })
     .middleware(Auth),
   operation(
@@ -59,34 +53,30 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
   )
     .post("confirmSecondFactor", "/auth/second-factor/confirm", {
-      payload: Schema.Struct({ code: Code }).annotate({ identifier: "SecondFactorConfirmation" }),
-      success: Schema.Struct({ recovery_codes: Schema.Array(Schema.String) }).annotate({ identifier: "RecoveryCodes" })
+      payload: component("SecondFactorConfirmation", { code: Code }),
+      success: component("RecoveryCodes", { recovery_codes: Schema.Array(Schema.String) })
     })
     .middleware(Auth),
   own("Remove the second factor", "With the password, and a code or a recovery code.")
     .post("removeSecondFactor", "/auth/second-factor/remove", {
-      payload: Schema.Struct({ current_password: Password, code: Code }).annotate({
-        identifier: "SecondFactorRemoval"
-      }),
-      success: Schema.Struct({ removed: Schema.Literal(true) }).annotate({ identifier: "SecondFactorRemoved" })
+      payload: component("SecondFactorRemoval", { current_password: Password, code: Code }),
+      success: component("SecondFactorRemoved", { removed: Schema.Literal(true) })
     })
     .middleware(Auth),
   about(
     "Request a password reset",
     "Mails a link to the address if it has an account. The response is the same if it has none."
   ).post("requestPasswordReset", "/auth/password-reset", {
-    payload: Schema.Struct({ email: Email }).annotate({ identifier: "PasswordResetRequest" }),
-    success: Schema.Struct({ status: Schema.Literal("accepted"), note: Schema.String })
-      .annotate({ identifier: "PasswordResetAccepted" })
-      .pipe(HttpApiSchema.status(202))
+    payload: component("PasswordResetRequest", { email: Email }),
+    success: component("PasswordResetAccepted", { status: Schema.Literal("accepted"), note: Schema.String }).pipe(
+      HttpApiSchema.status(202)
+    )
   }),
   about(
     "Set a new password with a link",
     "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions and removes your passkeys. A second factor stays."
   ).post("resetPassword", "/auth/password-reset/confirm", {
-    payload: Schema.Struct({ token: LinkToken, new_password: NewPassword }).annotate({
-      identifier: "PasswordResetConfirmation"
-    }),
+    payload: component("PasswordResetConfirmation", { token: LinkToken, new_password: NewPassword }),
     success: PasswordSet
   })
 ) {}

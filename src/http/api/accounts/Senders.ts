@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import * as nouns from "../../../schema/nouns/Sender.ts"
-import { withExample, removed } from "../../../schema/nouns/Noun.ts"
+import { component, withExample, removed } from "../../../schema/nouns/Noun.ts"
 
 export const Sender = Schema.toEncoded(nouns.Sender)
 
@@ -18,11 +18,9 @@ export class SendersApi extends HttpApiGroup.make("senders")
       "Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender.",
       "senders add"
     ).post("add", "/senders", {
-      payload: Schema.Struct({
+      payload: component("SenderRequest", {
         domain: Schema.NonEmptyString.check(Schema.isMaxLength(253)).annotate({ description: "Such as example.com" })
-      })
-        .annotate({ identifier: "SenderRequest" })
-        .pipe(withExample({ domain: "acme.example" })),
+      }).pipe(withExample({ domain: "acme.example" })),
       success: Sender
     }),
     byAdmins(

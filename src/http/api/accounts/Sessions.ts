@@ -5,6 +5,7 @@ import { about, Auth, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import * as nouns from "../../../schema/nouns/Session.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 const NewSession = Schema.toEncoded(nouns.NewSession)
 const OwnSession = Schema.toEncoded(nouns.OwnSession)
@@ -52,9 +53,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
   own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
     .delete("endSession", "/auth/sessions/:session_id", {
       params: { session_id: Schema.String },
-      success: Schema.Struct({ id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }).annotate({
-        identifier: "EndedSession"
-      }),
+      success: component("EndedSession", { id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }),
       error: [Wire.not_found]
     })
     .middleware(Auth),

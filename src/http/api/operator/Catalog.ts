@@ -5,7 +5,7 @@ import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
 import { withoutNul } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
-import { provider } from "../../../schema/nouns/Noun.ts"
+import { component, provider } from "../../../schema/nouns/Noun.ts"
 
 const Slug = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u, { message: "must be a slug such as hunter: a-z, 0-9 and _" }).abort(),
@@ -16,7 +16,7 @@ const Patterns = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(500
 )
 const keys = Schema.Array(Schema.String)
 
-export const ImportRequest = Schema.Struct({
+export const ImportRequest = component("CatalogImportRequest", {
   document: Schema.NonEmptyString.annotate({ description: "An OpenAPI 2, 3.0 or 3.1 document, or a manifest." }),
   provider: optional(Slug.annotate({ description: "Of an OpenAPI document, which does not name its provider." })),
   title: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100), withoutNul)),
@@ -30,9 +30,9 @@ export const ImportRequest = Schema.Struct({
       Schema.isMaxLength(18)
     ).annotate({ description: "`based_on` of the comparison that you saw. Needed to apply." })
   )
-}).annotate({ identifier: "CatalogImportRequest" })
+})
 
-export const CatalogImport = Schema.Struct({
+export const CatalogImport = component("CatalogImport", {
   provider,
   base_url: Schema.NullOr(Schema.String).annotate({
     description: "Where calls of this provider go, with the account of the settings."
@@ -47,7 +47,7 @@ export const CatalogImport = Schema.Struct({
     description: "The stored import that this one is compared with. Null: the shipped catalog, or none."
   }),
   applied: Schema.Boolean
-}).annotate({ identifier: "CatalogImport" })
+})
 
 export const ResetImport = Schema.Struct({ provider, reset: Schema.Boolean })
 

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { isDay } from "../../../schema/money/SpendDay.ts"
-import { withExample } from "../../../schema/nouns/Noun.ts"
+import { component, withExample } from "../../../schema/nouns/Noun.ts"
 import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
@@ -13,16 +13,14 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 const Provider = Schema.NonEmptyString.check(Schema.isMaxLength(64))
 const list = Schema.Struct({ items: Schema.Array(Schema.toEncoded(ProviderCredits)) })
 
-const SetCredits = Schema.Struct({
+const SetCredits = component("SetProviderCreditsRequest", {
   balance: Schema.optionalKey(Usd).annotate({
     description: "What is left, of a prepaid package or of an account that can't be read. Calls count it down."
   }),
   unit: Schema.optionalKey(ProviderCredits.fields.unit),
   expires_at: optional(Timestamp),
   low_below: optional(Usd).annotate({ description: "The account is low below this amount. Null: only by its use." })
-})
-  .annotate({ identifier: "SetProviderCreditsRequest" })
-  .pipe(withExample({ low_below: "500.00" }))
+}).pipe(withExample({ low_below: "500.00" }))
 
 const Day = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((text: string) => isDay(text) || 'must be a day such as "2026-11-21"')
@@ -30,7 +28,7 @@ const Day = Schema.String.annotate({ format: "date" }).check(
 /** Lines of one bill. The command sends more than a request over HTTP may have. */
 const linesMax = 100_000
 
-const Bill = Schema.Struct({
+const Bill = component("MatchBillRequest", {
   provider: Provider,
   from: Day,
   to: Day.annotate({ description: "The last day." }),
@@ -38,16 +36,14 @@ const Bill = Schema.Struct({
   lines: Schema.Array(
     Schema.Struct({ date: Day, amount: Usd, reference: optional(Schema.String.check(Schema.isMaxLength(200))) })
   ).check(Schema.isMaxLength(linesMax))
-})
-  .annotate({ identifier: "MatchBillRequest" })
-  .pipe(
-    withExample({
-      provider: "hunter",
-      from: "2026-11-01",
-      to: "2026-11-30",
-      lines: [{ date: "2026-11-21", amount: "12.50" }]
-    })
-  )
+}).pipe(
+  withExample({
+    provider: "hunter",
+    from: "2026-11-01",
+    to: "2026-11-30",
+    lines: [{ date: "2026-11-21", amount: "12.50" }]
+  })
+)
 
 export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
   .add(
@@ -71,9 +67,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
       "Makes the reading of one account due now, or of all. A worker reads it within seconds; the answer is the state before.",
       "admin credits refresh"
     ).post("refresh", "/operator/credits/refresh", {
-      payload: Schema.Struct({ provider: optional(Provider) }).annotate({
-        identifier: "RefreshProviderCreditsRequest"
-      }),
+      payload: component("RefreshProviderCreditsRequest", { provider: optional(Provider) }),
       success: list,
       error: [Wire.not_found]
     })

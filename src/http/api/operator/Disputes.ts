@@ -6,12 +6,13 @@ import * as noun from "../../../schema/nouns/Dispute.ts"
 import { pagesWith } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 const OperatorDispute = Schema.toEncoded(noun.OperatorDispute)
 
-const DisputeDecision = Schema.Struct({
+const DisputeDecision = component("DisputeDecision", {
   note: Note.annotate({ description: "Why. The organization reads it." })
-}).annotate({ identifier: "DisputeDecision" })
+})
 
 const decision = {
   params: { run_id: Schema.String },

@@ -8,6 +8,7 @@ import { Note } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 import { Impersonation } from "../../../schema/nouns/operator/Session.ts"
 import { ListedRun, Run } from "../../../schema/nouns/Run.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 const organization = { org_id: Schema.String }
 
@@ -18,9 +19,9 @@ export class OperatorImpersonationApi extends HttpApiGroup.make("operatorImperso
       "Opens its runs to this session for half an hour, read-only."
     ).post("begin", "/operator/organizations/:org_id/impersonation", {
       params: organization,
-      payload: Schema.Struct({
+      payload: component("ImpersonationRequest", {
         reason: Note.annotate({ description: "The organization's admins read it in their audit log." })
-      }).annotate({ identifier: "ImpersonationRequest" }),
+      }),
       success: Schema.toEncoded(Impersonation),
       error: [Wire.not_found]
     }),

@@ -4,6 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { NewSignUpInvitation, SignUpInvitation } from "../../../schema/nouns/operator/Session.ts"
 import { Email } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitations")
   .add(
@@ -18,7 +19,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
       "create",
       "/operator/invitations",
       {
-        payload: Schema.Struct({ email: Email }).annotate({ identifier: "SignUpInvitationRequest" }),
+        payload: component("SignUpInvitationRequest", { email: Email }),
         success: Schema.toEncoded(NewSignUpInvitation)
       }
     )

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { RemovedFactors } from "../../../schema/nouns/Member.ts"
-import { org_id, withExample } from "../../../schema/nouns/Noun.ts"
+import { component, org_id, withExample } from "../../../schema/nouns/Noun.ts"
 import {
   OperatorCredit,
   OperatorKey,
@@ -17,7 +17,7 @@ import { WalletAudit } from "../../../schema/nouns/Wallet.ts"
 import { Note, Word } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
-const CreditRequest = Schema.Struct({
+const CreditRequest = component("OperatorCreditRequest", {
   type: OperatorCredit.fields.type,
   amount: Usd,
   note: Note.annotate({
@@ -30,15 +30,13 @@ const CreditRequest = Schema.Struct({
     }).abort(),
     Schema.isMaxLength(100)
   ).annotate({ description: "The same type and reference are booked once for an organization." })
-})
-  .annotate({ identifier: "OperatorCreditRequest" })
-  .pipe(withExample({ type: "refund", amount: "5.00", note: "Two runs failed on our side.", reference: "ticket-1842" }))
+}).pipe(withExample({ type: "refund", amount: "5.00", note: "Two runs failed on our side.", reference: "ticket-1842" }))
 
-export const ResumedWallet = Schema.Struct({
+export const ResumedWallet = component("OperatorResumedWallet", {
   org_id,
   suspended: Schema.Literal(false),
   already: Schema.Boolean.annotate({ description: "True if the wallet was not suspended, so nothing was changed." })
-}).annotate({ identifier: "OperatorResumedWallet" })
+})
 
 const one = { org_id: Schema.String }
 
@@ -84,10 +82,10 @@ export class OperatorOrganizationsApi extends HttpApiGroup.make("operatorOrganiz
       "A field that is left out does not change; null removes the limit."
     ).post("setGuard", "/operator/organizations/:org_id/spend-guard", {
       params: one,
-      payload: Schema.Struct({
+      payload: component("OperatorSpendGuardRequest", {
         per_run_limit: optional(Usd),
         daily_limit: optional(Usd)
-      }).annotate({ identifier: "OperatorSpendGuardRequest" }),
+      }),
       success: Schema.toEncoded(OperatorSpendGuard),
       error: [Wire.not_found, Wire.service_unavailable]
     }),

@@ -7,6 +7,7 @@ import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
 import { pagesWith } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
   .add(
@@ -26,10 +27,10 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       "admin unknown resolve"
     ).post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
       params: { run_id: Schema.String },
-      payload: Schema.Struct({
+      payload: component("ResolveOutcomeRequest", {
         finding: Schema.Literals(findings),
         note: Note.annotate({ description: "How you found out." })
-      }).annotate({ identifier: "ResolveOutcomeRequest" }),
+      }),
       success: Schema.toEncoded(UnknownOutcome),
       error: [Wire.not_found]
     })

@@ -6,13 +6,14 @@ import { Wire } from "../../../schema/Errors.ts"
 import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { LinkToken } from "../shapes/AccountFields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").add(
   about(
     "Sign in as the operator",
     "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
   ).post("signIn", "/operator/sign-in", {
-    payload: Schema.Struct({ token: LinkToken }).annotate({ identifier: "OperatorSignInRequest" }),
+    payload: component("OperatorSignInRequest", { token: LinkToken }),
     success: Schema.toEncoded(OperatorSession),
     error: [Wire.unauthorized, Wire.forbidden]
   }),

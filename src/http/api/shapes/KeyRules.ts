@@ -5,6 +5,7 @@ import { Usd } from "../../../schema/money/Money.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { optional } from "./Common.ts"
+import { component } from "../../../schema/nouns/Noun.ts"
 
 const isTimestamp = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))
@@ -26,7 +27,7 @@ const Period = Schema.Literals(budgetPeriods).annotate({
   description: "in the organization's time zone: weeks start on Monday, months on the first; total never resets"
 })
 
-export const BudgetRequest = Schema.Struct({ limit: Usd, period: Period }).annotate({ identifier: "KeyBudgetRequest" })
+export const BudgetRequest = component("KeyBudgetRequest", { limit: Usd, period: Period })
 
 export const ruleFields = {
   expires_at: optional(Timestamp),

@@ -1,23 +1,21 @@
 /** The books of all wallets: audits, suspended wallets, and signed heads of the ledger. */
 import { Schema } from "effect"
 import { withColumns } from "../../Columns.ts"
-import { amount, count, dayAs, org_id, organization, time } from "../Noun.ts"
+import { component, amount, count, dayAs, org_id, organization, time } from "../Noun.ts"
 
 /** A full audit that was recorded, with the number of its violations. */
-export const BooksCheck = Schema.Struct({
+export const BooksCheck = component("BooksCheck", {
   checked_at: time,
   wallets: count,
   entries: count,
   runs: count,
   violations: count
-})
-  .annotate({ identifier: "BooksCheck" })
-  .pipe(
-    withColumns({ list: ["checked_at", "violations", "wallets", "entries", "runs"], titles: { checked_at: "When" } })
-  )
+}).pipe(
+  withColumns({ list: ["checked_at", "violations", "wallets", "entries", "runs"], titles: { checked_at: "When" } })
+)
 export type BooksCheck = typeof BooksCheck.Type
 
-export const Books = Schema.Struct({
+export const Books = component("OperatorBooks", {
   checks: Schema.Array(BooksCheck).annotate({ description: "The newest ten audits that were recorded." }),
   suspended: Schema.Array(Schema.Struct({ org_id, organization, since: time })).annotate({
     description: "Organizations whose wallets are suspended, the longest first, 50 at most."
@@ -26,7 +24,7 @@ export const Books = Schema.Struct({
     complete_day: Schema.NullOr(dayAs("The newest day (UTC) of which every wallet has its signed head.")),
     due_day: Schema.NullOr(dayAs("The oldest day whose heads are still to be made. Null if there is none."))
   })
-}).annotate({ identifier: "OperatorBooks" })
+})
 
 export const Sheet = Schema.Struct({
   topups: amount,
@@ -46,7 +44,7 @@ export const Sheet = Schema.Struct({
 }).annotate({ description: "Sums over all wallets, signed as in the ledger. cost_unknown counts charged runs." })
 export type Sheet = typeof Sheet.Type
 
-export const BooksAudit = Schema.Struct({
+export const BooksAudit = component("BooksAudit", {
   checked_at: time,
   wallets: Schema.Number,
   entries: Schema.Number,
@@ -62,4 +60,4 @@ export const BooksAudit = Schema.Struct({
       })
     })
   )
-}).annotate({ identifier: "BooksAudit" })
+})

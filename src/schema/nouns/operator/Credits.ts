@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { creditsStates } from "../../catalog/Credits.ts"
 import { billDifferences } from "../../money/Bill.ts"
 import { withColumns } from "../../Columns.ts"
-import { amount, amountAs, dayAs, nullableText, provider, time, timeAs } from "../Noun.ts"
+import { component, amount, amountAs, dayAs, nullableText, provider, time, timeAs } from "../Noun.ts"
 
-export const ProviderCredits = Schema.Struct({
+export const ProviderCredits = component("ProviderCredits", {
   provider,
   state: Schema.Literals(creditsStates).annotate({
     description: "low: less than three days at the present use, or less than low_below. expiring: within seven days."
@@ -23,29 +23,27 @@ export const ProviderCredits = Schema.Struct({
   source: Schema.Literals(["read", "set"]).annotate({ description: "Read at the provider, or set by hand." }),
   read_at: Schema.NullOr(time),
   read_error: nullableText.annotate({ description: "Why the last reading failed." })
-})
-  .annotate({ identifier: "ProviderCredits" })
-  .pipe(
-    withColumns({
-      list: [
-        "provider",
-        "state",
-        "balance",
-        "unit",
-        "reserved",
-        "burn_per_day",
-        "days_left",
-        "runs_out_at",
-        "expires_at",
-        "read_at",
-        "read_error"
-      ],
-      titles: { burn_per_day: "Used a day", runs_out_at: "Runs out", expires_at: "Expires", read_at: "Last read" },
-      kinds: { balance: "count", reserved: "count", burn_per_day: "count", unit: "text" },
-      none: { balance: "not read yet" },
-      words: { state: { ok: "ok", low: "low", empty: "empty", expiring: "expires soon", unknown: "unknown" } }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: [
+      "provider",
+      "state",
+      "balance",
+      "unit",
+      "reserved",
+      "burn_per_day",
+      "days_left",
+      "runs_out_at",
+      "expires_at",
+      "read_at",
+      "read_error"
+    ],
+    titles: { burn_per_day: "Used a day", runs_out_at: "Runs out", expires_at: "Expires", read_at: "Last read" },
+    kinds: { balance: "count", reserved: "count", burn_per_day: "count", unit: "text" },
+    none: { balance: "not read yet" },
+    words: { state: { ok: "ok", low: "low", empty: "empty", expiring: "expires soon", unknown: "unknown" } }
+  })
+)
 
 export const BillDifference = Schema.Struct({
   kind: Schema.Literals(billDifferences),
@@ -61,10 +59,10 @@ export const BillDifference = Schema.Struct({
   })
 )
 
-export const BillMatch = Schema.Struct({
+export const BillMatch = component("BillMatch", {
   provider,
   unit: ProviderCredits.fields.unit,
   billed: amount,
   recorded: amountAs("What runs that the provider delivered have cost, in the unit of the bill."),
   differences: Schema.Array(BillDifference)
-}).annotate({ identifier: "BillMatch" })
+})

@@ -4,7 +4,19 @@ import { withColumns } from "../../Columns.ts"
 import { roles } from "../../accounts/Role.ts"
 import { creditTypes } from "../../wallet/Wallet.ts"
 import { ApiKey } from "../ApiKey.ts"
-import { amount, capability, count, email, endpoint, idOf, org_id, organization, run_id, time } from "../Noun.ts"
+import {
+  component,
+  amount,
+  capability,
+  count,
+  email,
+  endpoint,
+  idOf,
+  org_id,
+  organization,
+  run_id,
+  time
+} from "../Noun.ts"
 import { AutoTopup, SpendGuard, Transaction } from "../Wallet.ts"
 import { Payment } from "./Payment.ts"
 
@@ -29,16 +41,14 @@ const fields = {
       "A check found that the wallet's books do not add up, so its new runs are blocked. Null while it takes runs."
   })
 }
-export const OperatorOrganization = Schema.Struct(fields)
-  .annotate({ identifier: "OperatorOrganization" })
-  .pipe(
-    withColumns({
-      list: ["org_id", "name", "balance", "available", "reserved", "runs_today", "charged_today", "created_at"],
-      terminal: ["org_id", "balance"],
-      wide: ["created_at", "charged_today", "runs_today", "reserved"],
-      titles: { org_id: "Id", name: "Organization", reserved: "Held" }
-    })
-  )
+export const OperatorOrganization = component("OperatorOrganization", fields).pipe(
+  withColumns({
+    list: ["org_id", "name", "balance", "available", "reserved", "runs_today", "charged_today", "created_at"],
+    terminal: ["org_id", "balance"],
+    wide: ["created_at", "charged_today", "runs_today", "reserved"],
+    titles: { org_id: "Id", name: "Organization", reserved: "Held" }
+  })
+)
 
 const { per_run_limit, daily_limit, spent_today, resets_at } = SpendGuard.fields
 const guard = Schema.Struct({ per_run_limit, daily_limit, spent_today, resets_at })
@@ -46,7 +56,7 @@ export const OperatorSpendGuard = guard.annotate({ identifier: "OperatorSpendGua
 
 const { id, name, environment, display, created_at, last_used_at } = ApiKey.fields
 const key = { id, name, environment, display, created_at, last_used_at, revoked_at: Schema.NullOr(time) }
-export const OperatorKey = Schema.Struct({ org_id, ...key }).annotate({ identifier: "OperatorKey" })
+export const OperatorKey = component("OperatorKey", { org_id, ...key })
 export const KeyOfOrganization = Schema.Struct(key).pipe(
   withColumns({
     list: ["id", "name", "environment", "display", "last_used_at", "revoked_at"],
@@ -91,7 +101,7 @@ export const OpenRun = Schema.Struct({
   })
 )
 
-export const OperatorOrganizationDetail = Schema.Struct({
+export const OperatorOrganizationDetail = component("OperatorOrganizationDetail", {
   ...fields,
   guard,
   auto_topup: Schema.NullOr(AutoTopup),
@@ -102,9 +112,9 @@ export const OperatorOrganizationDetail = Schema.Struct({
   open_runs: Schema.Array(OpenRun).annotate({ description: "The oldest fifty." }),
   losses: Schema.Struct({ runs: count, loss: amount }),
   unknown_outcomes: Schema.Number.annotate({ description: "Calls whose outcome nobody has found out yet." })
-}).annotate({ identifier: "OperatorOrganizationDetail" })
+})
 
-export const OperatorCredit = Schema.Struct({
+export const OperatorCredit = component("OperatorCredit", {
   org_id,
   type: Schema.Literals(creditTypes),
   amount,
@@ -113,4 +123,4 @@ export const OperatorCredit = Schema.Struct({
   already: Schema.Boolean.annotate({ description: "True if it was booked before this request." }),
   balance: amount,
   available: amount
-}).annotate({ identifier: "OperatorCredit" })
+})

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { withColumns } from "../../Columns.ts"
 import { doubts, findings } from "../../catalog/Doubt.ts"
-import { capability, endpoint, nullableText, org_id, provider, run_id, text, time } from "../Noun.ts"
+import { component, capability, endpoint, nullableText, org_id, provider, run_id, text, time } from "../Noun.ts"
 
-export const UnknownOutcome = Schema.Struct({
+export const UnknownOutcome = component("UnknownOutcome", {
   run_id,
   org_id,
   provider,
@@ -17,16 +17,14 @@ export const UnknownOutcome = Schema.Struct({
   note: nullableText,
   found_at: Schema.NullOr(time),
   next_look: Schema.NullOr(time)
-})
-  .annotate({ identifier: "UnknownOutcome" })
-  .pipe(
-    withColumns({
-      list: ["at", "run_id", "org_id", "provider", "capability", "why", "provider_state", "finding", "next_look"],
-      titles: {
-        ...{ at: "When", org_id: "Organization", capability: "Of", provider_state: "Job at the provider" },
-        next_look: "Next look-up"
-      },
-      instead: { capability: "endpoint" }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["at", "run_id", "org_id", "provider", "capability", "why", "provider_state", "finding", "next_look"],
+    titles: {
+      ...{ at: "When", org_id: "Organization", capability: "Of", provider_state: "Job at the provider" },
+      next_look: "Next look-up"
+    },
+    instead: { capability: "endpoint" }
+  })
+)
 export type UnknownOutcome = typeof UnknownOutcome.Type

@@ -1,7 +1,7 @@
 /** A payment of any organization, and an event of the payment processor that did not fit one. */
 import { Schema } from "effect"
 import { withColumns } from "../../Columns.ts"
-import { amount, amountAs, idOf, nullableText, org_id, organization, such, text, time } from "../Noun.ts"
+import { component, amount, amountAs, idOf, nullableText, org_id, organization, such, text, time } from "../Noun.ts"
 
 export const paymentStates = ["open", "paid", "failed", "expired"] as const
 
@@ -26,31 +26,25 @@ export const Payment = Schema.Struct({ payment_id, ...fields }).pipe(
 )
 export type Payment = typeof Payment.Type
 
-export const OperatorPayment = Schema.Struct({ payment_id, org_id, organization, ...fields })
-  .annotate({
-    identifier: "OperatorPayment"
+export const OperatorPayment = component("OperatorPayment", { payment_id, org_id, organization, ...fields }).pipe(
+  withColumns({
+    list: ["created_at", "organization", "kind", "state", "amount", "clawed_back", "payment_id"],
+    wide: ["payment_id", "clawed_back", "kind"],
+    titles
   })
-  .pipe(
-    withColumns({
-      list: ["created_at", "organization", "kind", "state", "amount", "clawed_back", "payment_id"],
-      wide: ["payment_id", "clawed_back", "kind"],
-      titles
-    })
-  )
+)
 export type OperatorPayment = typeof OperatorPayment.Type
 
-export const PaymentMismatch = Schema.Struct({
+export const PaymentMismatch = component("PaymentMismatch", {
   event_id: text("The event's id at the payment processor."),
   payment_id,
   org_id,
   fact: Schema.String,
   created_at: time
-})
-  .annotate({ identifier: "PaymentMismatch" })
-  .pipe(
-    withColumns({
-      list: ["created_at", "event_id", "fact", "payment_id", "org_id"],
-      titles: { created_at: "When", org_id: "Organization" }
-    })
-  )
+}).pipe(
+  withColumns({
+    list: ["created_at", "event_id", "fact", "payment_id", "org_id"],
+    titles: { created_at: "When", org_id: "Organization" }
+  })
+)
 export type PaymentMismatch = typeof PaymentMismatch.Type

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { withColumns } from "../../Columns.ts"
 import { Health } from "../Health.ts"
 import {
+  component,
   amount,
   capability,
   count,
@@ -19,7 +20,7 @@ import {
 const providers = Schema.Array(provider)
 const capabilities = Schema.Array(capability)
 
-export const OperatorProvider = Schema.Struct({
+export const OperatorProvider = component("OperatorProvider", {
   provider,
   title: such("Hunter"),
   configured: Schema.Boolean,
@@ -31,7 +32,7 @@ export const OperatorProvider = Schema.Struct({
     description: "Capabilities that no check has accepted: rungate providers check."
   }),
   health: Schema.Struct({ status: Health.fields.status, sample_size: Schema.Number })
-}).annotate({ identifier: "OperatorProvider" })
+})
 
 const Drift = Schema.Struct({ provider, capability, expected: amount, measured: amount, since: time, run_id })
 const Paused = Schema.Struct({
@@ -43,7 +44,7 @@ const Paused = Schema.Struct({
   organizations: Schema.Number
 })
 
-export const OperatorProviders = Schema.Struct({
+export const OperatorProviders = component("OperatorProviders", {
   mode: Schema.Literals(["sandbox", "production"]),
   capabilities: Schema.Array(
     Schema.Struct({
@@ -59,7 +60,7 @@ export const OperatorProviders = Schema.Struct({
   paused: Schema.Array(Paused).annotate({
     description: "Offers that this process does not call for a while, and for how many organizations."
   })
-}).annotate({ identifier: "OperatorProviders" })
+})
 
 const of = {
   provider: Schema.NullOr(provider),
@@ -87,13 +88,13 @@ export const ProviderMargin = Schema.Struct({ provider: of.provider, ...sums }).
   })
 )
 
-export const Margins = Schema.Struct({
+export const Margins = component("OperatorMargins", {
   days: Schema.Number,
   ended: Schema.Array(EndedRuns).annotate({ description: "All runs that ended in these days, by status." }),
   items: Schema.Array(Margin),
   providers: Schema.Array(ProviderMargin),
   total: Schema.Struct(sums)
-}).annotate({ identifier: "OperatorMargins" })
+})
 
 export const Loss = Schema.Struct({
   run_id,
@@ -123,10 +124,10 @@ export const LossTotal = Schema.Struct({
 }).pipe(withColumns({ list: ["provider", "reason", "runs", "loss"] }))
 export type LossTotal = typeof LossTotal.Type
 
-export const Losses = Schema.Struct({
+export const Losses = component("OperatorLosses", {
   items: Schema.Array(Loss),
   totals: Schema.Array(LossTotal).annotate({
     description: "Of all losses that the filters let through, not only of this page."
   }),
   next_cursor: nullableText
-}).annotate({ identifier: "OperatorLosses" })
+})

@@ -1,7 +1,7 @@
 /** Queues and lanes: what waits, for how long, and commands that failed too often. */
 import { Schema, SchemaGetter } from "effect"
 import { withColumns } from "../../Columns.ts"
-import { count, countAs, org_id, organization, run_id, such, text, time } from "../Noun.ts"
+import { component, count, countAs, org_id, organization, run_id, such, text, time } from "../Noun.ts"
 
 const seconds = Schema.Number
 
@@ -26,20 +26,20 @@ export const OpenRuns = Schema.Struct({ state: Schema.String, runs: count, oldes
 )
 export type OpenRuns = typeof OpenRuns.Type
 
-export const OperatorQueues = Schema.Struct({
+export const OperatorQueues = component("OperatorQueues", {
   backend: Schema.Literals(["redis", "postgres"]),
   wake_ups: Schema.Number.annotate({ description: "Wake-ups that wait for a worker." }),
   lanes: Schema.Array(Lane),
   runs: Schema.Array(OpenRuns),
   dead_letters: count
-}).annotate({ identifier: "OperatorQueues" })
+})
 
 /** Ids are numbers of the mailbox. */
 const id = such("4711").pipe(
   Schema.decodeTo(Schema.BigInt, { decode: SchemaGetter.transform(BigInt), encode: SchemaGetter.transform(String) })
 )
 
-export const DeadLetter = Schema.Struct({
+export const DeadLetter = component("DeadLetter", {
   id,
   lane: Schema.Number,
   org_id,
@@ -49,6 +49,6 @@ export const DeadLetter = Schema.Struct({
   why: text("The error of its last attempt."),
   attempts: Schema.Number,
   created_at: time
-}).annotate({ identifier: "DeadLetter" })
+})
 
 export const RetriedCommand = Schema.Struct({ id: such("4711"), org_id, command: such("Settle"), lane: Schema.Number })
