@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BounceReports } from "../actors/warranty/BounceReports.ts"
 import { webhookVariableOf } from "../layers/platform/settings/ProviderSettings.ts"
-import { problem } from "../schema/Errors.ts"
+import { refusedWith } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/json/JsonScan.ts"
 import { receiveBody } from "./middleware/Body.ts"
 import { notFound } from "./middleware/NotFound.ts"
@@ -24,7 +24,7 @@ const receive = Effect.gen(function* () {
   // Not limited by address, as the payment processor's webhook: bounces of a large mailing come at once.
   const bytes = new Uint8Array(yield* receiveBody(request))
   if (jsonFlaw(bytes) === "too_deep")
-    return yield* Effect.fail(problem("invalid_request", "The body is nested too deep for an event."))
+    return yield* refusedWith("invalid_request", "The body is nested too deep for an event.")
   const event = { headers: request.headers, body: new TextDecoder().decode(bytes) }
   const variable = webhookVariableOf(provider)
   return yield* reports.receive(provider, event).pipe(
@@ -34,12 +34,11 @@ const receive = Effect.gen(function* () {
         const message = `The event is not signed with ${variable}, or is older than five minutes. Set ${variable} to the secret of this endpoint at ${provider}.`
         return Effect.andThen(
           Effect.logWarning(`an event of ${provider} was refused`),
-          Effect.fail(problem("invalid_request", message))
+          refusedWith("invalid_request", message)
         )
       },
-      EventPostponed: () =>
-        Effect.fail(problem("service_unavailable", "The event comes too early. Send it again later.")),
-      IndexBehind: ({ message }) => Effect.fail(problem("service_unavailable", message))
+      EventPostponed: () => refusedWith("service_unavailable", "The event comes too early. Send it again later."),
+      IndexBehind: ({ message }) => refusedWith("service_unavailable", message)
     })
   )
 }).pipe(Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong))))

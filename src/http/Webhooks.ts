@@ -10,7 +10,7 @@ import { PaymentEvents } from "../actors/payments/PaymentEvents.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Payments } from "../layers/payments/Payments.ts"
 import { PaymentStore } from "../layers/payments/PaymentStore.ts"
-import { problem } from "../schema/Errors.ts"
+import { refusedWith } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/json/JsonScan.ts"
 import { receiveBody } from "./middleware/Body.ts"
 import { webhookPath } from "./middleware/Paths.ts"
@@ -24,7 +24,7 @@ const receive = Effect.gen(function* () {
   // Not limited by address: whoever shares one with the processor could keep payments away. The signature is checked before any parsing.
   const bytes = new Uint8Array(yield* receiveBody(request))
   if (jsonFlaw(bytes) === "too_deep")
-    return yield* Effect.fail(problem("invalid_request", "The body is nested too deep for an event."))
+    return yield* refusedWith("invalid_request", "The body is nested too deep for an event.")
   const event = yield* payments.verify(
     new TextDecoder().decode(bytes),
     request.headers["stripe-signature"],
@@ -37,11 +37,8 @@ const receive = Effect.gen(function* () {
 }).pipe(
   Effect.catchTags({
     SignatureRefused: ({ message }) =>
-      Effect.andThen(
-        Effect.logWarning(`a webhook was refused: ${message}`),
-        Effect.fail(problem("invalid_request", message))
-      ),
-    ProcessorUnavailable: ({ message }) => Effect.fail(problem("service_unavailable", message))
+      Effect.andThen(Effect.logWarning(`a webhook was refused: ${message}`), refusedWith("invalid_request", message)),
+    ProcessorUnavailable: ({ message }) => refusedWith("service_unavailable", message)
   }),
   Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong)))
 )

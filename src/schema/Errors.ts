@@ -101,6 +101,13 @@ export const problem = <C extends ErrorCode>(
   return { error: { code, message, ...(details.length === 0 ? {} : { details }) } }
 }
 
+/** Fails with a problem. */
+export const refusedWith = <C extends ErrorCode>(
+  code: C,
+  sentence: string | Sentence,
+  faults?: ReadonlyArray<Detail>
+): Effect.Effect<never, Problem<C>> => Effect.fail(problem(code, sentence, faults))
+
 /** Refuses a request because of one field. `path` is dotted, such as routing.max_cost. */
 export const refused = (
   path: string,

@@ -28,7 +28,7 @@ import { planned as plannedAccept } from "../../schema/catalog/Acceptance.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import { inputHashOf } from "../../schema/guards/InputHash.ts"
 import { isReuse, plannedReuse } from "../../schema/guards/Reuse.ts"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refusedWith } from "../../schema/Errors.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { ownedBy } from "../../schema/accounts/OwnAccount.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
@@ -266,11 +266,9 @@ export class Admission extends Context.Service<
           return begun(current, false, request.wait_millis, place)
         }
         if (admitted._tag === "Full") {
-          return yield* Effect.fail(
-            problem(
-              "rate_limited",
-              `This organization has ${admitted.most} open runs, which is its limit. Wait until some have ended, or ask the operator to raise RUNGATE_ORG_QUEUE.`
-            )
+          return yield* refusedWith(
+            "rate_limited",
+            `This organization has ${admitted.most} open runs, which is its limit. Wait until some have ended, or ask the operator to raise RUNGATE_ORG_QUEUE.`
           )
         }
         if (admitted._tag === "Moving") return yield* Effect.fail(isMoving)

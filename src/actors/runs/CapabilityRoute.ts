@@ -12,7 +12,7 @@ import type { Health } from "../../layers/executor/Health.ts"
 import type { OwnAccounts } from "../../layers/provideraccounts/OwnAccounts.ts"
 import type { Ownership } from "../../layers/runs/Ownership.ts"
 import { type Accept, acceptIssues, acceptOf, chargedAnswers } from "../../schema/catalog/Acceptance.ts"
-import { problem, type ProblemOf, refused } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refused, refusedWith } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { isReuse } from "../../schema/guards/Reuse.ts"
 import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
@@ -107,11 +107,9 @@ const checked = (
   const entry = catalog.find(request.capability)
   if (entry === undefined) {
     const names = catalog.entries.map((one) => one.capability.slug)
-    return Effect.fail(
-      problem(
-        "capability_not_found",
-        withCommands`There is no capability "${request.capability}".${didYouMean(request.capability, names)} Search the catalog with ${discover}.`
-      )
+    return refusedWith(
+      "capability_not_found",
+      withCommands`There is no capability "${request.capability}".${didYouMean(request.capability, names)} Search the catalog with ${discover}.`
     )
   }
   const { capability } = entry
@@ -127,7 +125,7 @@ const checked = (
       path: issue.path === "" ? "input" : `input.${issue.path}`
     }))
     const first = details[0]
-    return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
+    return refusedWith("invalid_request", `${first?.path} ${first?.message}`, details)
   }
   const refusal = acceptRefusal(capability, request)
   if (refusal !== null) return Effect.fail(refusal)
@@ -144,7 +142,7 @@ const checked = (
   }
   if (!catalog.sandbox && entry.capability.status === "coming_soon") {
     const message = `${request.capability} is coming soon. At present it runs only in the sandbox, where it is simulated.`
-    return Effect.fail(problem("provider_not_available", message))
+    return refusedWith("provider_not_available", message)
   }
   return Effect.succeed({ entry, input })
 }

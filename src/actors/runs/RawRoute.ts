@@ -17,7 +17,7 @@ import { type Endpoints, isMetered, type Lookup, type RawProvider } from "../../
 import type { NewRun } from "../../layers/runs/NewRuns.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
-import { problem, type ProblemOf, refused } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refused, refusedWith } from "../../schema/Errors.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import { rawContacts } from "../../schema/guards/RawRecipients.ts"
@@ -74,27 +74,21 @@ export const foundEndpoint = (
     case "Found":
       return Effect.succeed(lookup)
     case "UnknownProvider":
-      return Effect.fail(
-        problem(
-          "endpoint_not_found",
-          withCommands`There is no provider "${provider}".${didYouMean(provider, lookup.providers)} List providers with ${viaApi("GET", "/v1/catalog/providers")}, or ${discoverHint}.`
-        )
+      return refusedWith(
+        "endpoint_not_found",
+        withCommands`There is no provider "${provider}".${didYouMean(provider, lookup.providers)} List providers with ${viaApi("GET", "/v1/catalog/providers")}, or ${discoverHint}.`
       )
     case "Excluded":
-      return Effect.fail(problem("endpoint_not_found", `${provider} has no raw endpoints here: ${lookup.reason}`))
+      return refusedWith("endpoint_not_found", `${provider} has no raw endpoints here: ${lookup.reason}`)
     case "Retired":
-      return Effect.fail(
-        problem(
-          "endpoint_not_found",
-          withCommands`${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${lookup.retired_at.slice(0, 10)}; ${discoverHint}.`
-        )
+      return refusedWith(
+        "endpoint_not_found",
+        withCommands`${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${lookup.retired_at.slice(0, 10)}; ${discoverHint}.`
       )
     case "NotAllowed":
-      return Effect.fail(
-        problem(
-          "endpoint_not_found",
-          `This service does not run the actor ${endpoint}. The operator can allow it with RUNGATE_ACTORS=${endpoint} (separate several with commas; owner/* allows all of an owner).`
-        )
+      return refusedWith(
+        "endpoint_not_found",
+        `This service does not run the actor ${endpoint}. The operator can allow it with RUNGATE_ACTORS=${endpoint} (separate several with commas; owner/* allows all of an owner).`
       )
     case "WhichMethod": {
       const methods = lookup.methods.join(", ")
@@ -102,11 +96,9 @@ export const foundEndpoint = (
       return refused("method", message)
     }
     case "UnknownEndpoint":
-      return Effect.fail(
-        problem(
-          "endpoint_not_found",
-          withCommands`${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(lookup.provider))} ${viaApi("GET", `/v1/catalog/providers/${provider}/endpoints`)} lists its ${lookup.provider.endpoints.length} endpoints, or ${discoverHint}.`
-        )
+      return refusedWith(
+        "endpoint_not_found",
+        withCommands`${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(lookup.provider))} ${viaApi("GET", `/v1/catalog/providers/${provider}/endpoints`)} lists its ${lookup.provider.endpoints.length} endpoints, or ${discoverHint}.`
       )
   }
 }
@@ -117,11 +109,9 @@ export const runnable = (
   loaded: ActorInput | null
 ): Effect.Effect<void, ProblemOf<"endpoint_not_found">> =>
   loaded?.full_permissions === true
-    ? Effect.fail(
-        problem(
-          "endpoint_not_found",
-          `This service does not run ${endpoint.path}, because the actor requires full permissions for the account that runs it.`
-        )
+    ? refusedWith(
+        "endpoint_not_found",
+        `This service does not run ${endpoint.path}, because the actor requires full permissions for the account that runs it.`
       )
     : Effect.void
 
@@ -283,7 +273,7 @@ export const rawRoute = (
       loaded === null
     ) {
       const message = `${endpoint.path} can't run now, because the marketplace did not answer which permissions it requires. Try again in a minute.`
-      return yield* Effect.fail(problem("provider_not_available", message))
+      return yield* refusedWith("provider_not_available", message)
     }
     const wholeEndpoint = whole(endpoint, loaded)
     const { requested, ...cap } = capsFor(request, through, endpoint)
@@ -293,7 +283,7 @@ export const rawRoute = (
     })
     if (decision._tag === "Refused") {
       const first = decision.issues[0]
-      return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
+      return yield* refusedWith("invalid_request", `${first?.path} ${first?.message}`, decision.issues)
     }
     // The hold is the cost cap that the actor's platform enforces. The platform might read a cap of zero as no cap.
     if (endpoint.body_type === "actor_input" && decision.hold === Money.zero)

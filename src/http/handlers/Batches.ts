@@ -11,7 +11,7 @@ import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { pageBytesMax } from "../../layers/runs/runsWithin.ts"
 import { Batch } from "../../schema/nouns/Batch.ts"
 import { batchesOpenMax } from "../../schema/batches/Batch.ts"
-import { problem, refused } from "../../schema/Errors.ts"
+import { problem, refused, refusedWith } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
@@ -59,11 +59,9 @@ const notItsOwn = problem(
   withCommands`This API key has a scope (allow), so it can retry and cancel only batches that it started. Sign in with ${signIn} and use the session token.`
 )
 
-const tooMany = Effect.fail(
-  problem(
-    "rate_limited",
-    `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
-  )
+const tooMany = refusedWith(
+  "rate_limited",
+  `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
 )
 
 interface CsvQuery {
@@ -83,7 +81,7 @@ const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: 
       catalog.entries.map((one) => one.capability.slug)
     )
     const message = `There is no capability "${capability}".${near}`
-    return yield* Effect.fail(problem("capability_not_found", message, [{ path: "query.capability", message }]))
+    return yield* refusedWith("capability_not_found", message, [{ path: "query.capability", message }])
   }
   const inputs = yield* csvRuns(text, map, inputFieldsOf(entry.capability.input.jsonSchema))
   const batch: BatchRequest = { runs: inputs.map((input) => ({ capability, input })), max_total: max_total ?? null }
@@ -175,13 +173,11 @@ export const BatchesHandlers = HttpApiBuilder.group(
         if (created._tag === "Existing") {
           const isSeen = (yield* seen(created.batch_id)) !== null
           if (!isSeen || created.fingerprint !== fingerprint)
-            return yield* Effect.fail(
-              problem(
-                "idempotency_key_reused",
-                isSeen
-                  ? `This Idempotency-Key was used for ${created.batch_id} with a different request body. Use a new key for a new batch.`
-                  : "This Idempotency-Key was used by another key of the organization. Use a new key for a new batch."
-              )
+            return yield* refusedWith(
+              "idempotency_key_reused",
+              isSeen
+                ? `This Idempotency-Key was used for ${created.batch_id} with a different request body. Use a new key for a new batch.`
+                : "This Idempotency-Key was used by another key of the organization. Use a new key for a new batch."
             )
         }
         return yield* shown(created.batch_id, created._tag === "Existing")

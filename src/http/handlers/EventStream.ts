@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import type { Connection, EventFeed, EventStream, StreamRequest } from "../../actors/events/EventFeed.ts"
 import type { LoggedEvent } from "../../layers/events/EventLog.ts"
-import { problem } from "../../schema/Errors.ts"
+import { refusedWith } from "../../schema/Errors.ts"
 
 const bufferBytesMax = 64 * 1024
 /** How long a client should wait before it connects again. */
@@ -22,11 +22,9 @@ export const tooManyStreams = ({ perOrganization }: EventFeed["Service"]) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "5"))
   ).pipe(
     Effect.andThen(
-      Effect.fail(
-        problem(
-          "rate_limited",
-          `This organization has ${perOrganization} streams of events and of results open at this process. Read one to its end, close one, or share one between your programs.`
-        )
+      refusedWith(
+        "rate_limited",
+        `This organization has ${perOrganization} streams of events and of results open at this process. Read one to its end, close one, or share one between your programs.`
       )
     )
   )

@@ -9,7 +9,7 @@ import { type SubjectSummary, withFinding } from "../../layers/history/index/Sub
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
-import { problem, refused } from "../../schema/Errors.ts"
+import { refused, refusedWith } from "../../schema/Errors.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
@@ -29,7 +29,7 @@ const subjectOf = (q: string, kind: SubjectKind | undefined) => {
 
 /** While old runs are indexed after an upgrade, clients get `service_unavailable` and ask again later. */
 const whenIndexed = <A>(question: Effect.Effect<A, IndexBehind>) =>
-  Effect.catchTag(question, "IndexBehind", ({ message }) => Effect.fail(problem("service_unavailable", message)))
+  Effect.catchTag(question, "IndexBehind", ({ message }) => refusedWith("service_unavailable", message))
 
 export const HistoryHandlers = HttpApiBuilder.group(
   Api,

@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../layers/receipts/ReceiptStore.ts"
-import { notACursor, problem, unknownRun } from "../../schema/Errors.ts"
+import { notACursor, problem, refusedWith, unknownRun } from "../../schema/Errors.ts"
 import { isDay } from "../../schema/money/SpendDay.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
 import { Api } from "../api/Api.ts"
@@ -51,7 +51,7 @@ export const ReceiptsHandlers = HttpApiBuilder.group(
         const jws = yield* receipts.receipt(org_id, run_id).pipe(
           Effect.catchTags({
             RunOpen: ({ status }) => Effect.fail(open(run_id, status)),
-            SigningUnavailable: ({ message }) => Effect.fail(problem("service_unavailable", message))
+            SigningUnavailable: ({ message }) => refusedWith("service_unavailable", message)
           })
         )
         if (jws === null) return yield* Effect.fail(unknownRun(run_id))

@@ -5,7 +5,7 @@ import { TopUps } from "../../actors/payments/TopUps.ts"
 import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { AutoTopup } from "../../schema/nouns/Wallet.ts"
-import { problem, refused } from "../../schema/Errors.ts"
+import { problem, refused, refusedWith } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
@@ -26,7 +26,7 @@ const tryAgain = problem(
   "service_unavailable",
   "The command is stored and will be applied; read the wallet again in a few seconds."
 )
-const unavailable = ({ message }: { readonly message: string }) => Effect.fail(problem("service_unavailable", message))
+const unavailable = ({ message }: { readonly message: string }) => refusedWith("service_unavailable", message)
 
 const payable = (amount: MicroUsd, max: MicroUsd, why: string) => {
   if (amount < topUpMin) return refused("amount", `must be at least ${usd(topUpMin)}`)
@@ -57,11 +57,9 @@ export const TopUpsHandlers = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               TooManyCheckouts: () =>
-                Effect.fail(
-                  problem(
-                    "rate_limited",
-                    "This organization opened too many checkouts in the last hour; pay on one of them, or try again later."
-                  )
+                refusedWith(
+                  "rate_limited",
+                  "This organization opened too many checkouts in the last hour; pay on one of them, or try again later."
                 ),
               ProcessorUnavailable: unavailable,
               NoReplyYet: () => Effect.fail(tryAgain)

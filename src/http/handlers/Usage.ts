@@ -5,7 +5,7 @@ import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import type { UsageRow } from "../../layers/usage/UsageStore.ts"
-import { notACursor, problem, refused } from "../../schema/Errors.ts"
+import { notACursor, refused, refusedWith } from "../../schema/Errors.ts"
 import { columnsOf } from "../../schema/Columns.ts"
 import { dayAt, dayMillis, type Zones } from "../../schema/money/SpendDay.ts"
 import { firstDayOf, lastDayOf } from "../../schema/Period.ts"
@@ -109,7 +109,7 @@ export const UsageHandlers = HttpApiBuilder.group(
             return cut(rows, limit, cursorOf(grouped))
           },
           Effect.catchTags({
-            UsageBehind: ({ message }) => Effect.fail(problem("service_unavailable", message)),
+            UsageBehind: ({ message }) => refusedWith("service_unavailable", message),
             NameNotCounted: ({ most }) =>
               refused("query.group_by", `names metadata that is not counted: only the first ${most} names are`)
           })

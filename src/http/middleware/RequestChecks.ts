@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { type ProblemOf, refusedWith } from "../../schema/Errors.ts"
 import { Auth, RequestChecks } from "../api/shapes/Common.ts"
 import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { concerning, deprecationHeaders, usedOf } from "../standards/Deprecation.ts"
@@ -45,7 +45,7 @@ export const enforceRateLimit = <R>(
   if (allowance.allowed) return tell(allowance)
   return Effect.andThen(
     tell(allowance),
-    Effect.fail(problem("rate_limited", `Too many ${what}; try again in ${allowance.reset} s.`))
+    refusedWith("rate_limited", `Too many ${what}; try again in ${allowance.reset} s.`)
   )
 }
 

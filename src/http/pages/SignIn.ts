@@ -2,7 +2,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
-import { problem } from "../../schema/Errors.ts"
+import { problem, refusedWith } from "../../schema/Errors.ts"
 import type { SignInRequest } from "../api/shapes/Credentials.ts"
 import { allowAttempt } from "../middleware/Attempts.ts"
 import { Limits } from "../middleware/Limits.ts"
@@ -30,7 +30,7 @@ export const codeRefused = <C extends "unauthorized" | "invalid_request">(
   email: string,
   code: C
 ) => {
-  const refusal = (message: string) => Effect.fail(problem(code, `code ${message}`, [{ path: "code", message }]))
+  const refusal = (message: string) => refusedWith(code, `code ${message}`, [{ path: "code", message }])
   return {
     CodeNeeded: () =>
       refusal("is missing: the account has a second factor; send the code of its app, or a recovery code"),
@@ -62,6 +62,6 @@ export const makeSignIn = Effect.gen(function* () {
       return session.value
     }
     yield* limits.failedAttempt(email)
-    return yield* Effect.fail(problem("unauthorized", "The e-mail or the password is wrong."))
+    return yield* refusedWith("unauthorized", "The e-mail or the password is wrong.")
   })
 })

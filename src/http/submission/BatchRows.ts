@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { Admission } from "../../actors/runs/Admission.ts"
 import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import { encodeRowRequest } from "../../schema/batches/RowRequest.ts"
-import { problem, type Problem } from "../../schema/Errors.ts"
+import { problem, type Problem, refusedWith } from "../../schema/Errors.ts"
 import type { BatchRun } from "../api/Batches.ts"
 import { requestOf } from "./SubmitRun.ts"
 
@@ -89,7 +89,7 @@ export const batchRows = (admission: Admission["Service"]) =>
       if (inexact !== null) {
         const message =
           "is an integer with too many digits for JSON. Send it as a string, or this run with POST /v1/run"
-        return yield* Effect.fail(problem("invalid_request", `${inexact} ${message}`, [{ path: inexact, message }]))
+        return yield* refusedWith("invalid_request", `${inexact} ${message}`, [{ path: inexact, message }])
       }
       const target = targetOf(planned)
       if (!targets.has(target) && targets.size < targetsMax) {

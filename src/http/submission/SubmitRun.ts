@@ -11,7 +11,7 @@ import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { acceptOf } from "../../schema/catalog/Acceptance.ts"
-import { problem, refused } from "../../schema/Errors.ts"
+import { refused, refusedWith } from "../../schema/Errors.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { maySeeWallet } from "../access/Access.ts"
@@ -31,9 +31,7 @@ export const idempotencyKeyOf = (header: string | undefined) => {
   const key = quoted ?? header.trim()
   if (key.length >= 1 && key.length <= idempotencyKeyMax && /^[\x21-\x7e]+$/.test(key)) return Effect.succeed(key)
   const message = `must be 1 to ${idempotencyKeyMax} visible ASCII characters`
-  return Effect.fail(
-    problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }])
-  )
+  return refusedWith("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }])
 }
 
 /** The target that a request names: a capability alone, or a provider with an endpoint. */

@@ -7,7 +7,7 @@ import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
 import { ownMessage } from "../../../schema/accounts/OwnMessages.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { problem, refused, refusedWith } from "../../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Allowance } from "../../../schema/nouns/Allowance.ts"
@@ -22,11 +22,9 @@ import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
 import { makeScopes, note, tooMany } from "./KeyScope.ts"
 
 const unknown = (id: string) =>
-  Effect.fail(
-    problem("not_found", withCommands`There is no allowance "${id}". ${listAllowances} lists them.`, [
-      { path: "path.allowance_id", message: "is not an allowance of this organization" }
-    ])
-  )
+  refusedWith("not_found", withCommands`There is no allowance "${id}". ${listAllowances} lists them.`, [
+    { path: "path.allowance_id", message: "is not an allowance of this organization" }
+  ])
 
 const allowanceJson = Schema.encodeSync(Allowance)
 
@@ -67,12 +65,12 @@ const refusal = ({ why, path, message }: AllowanceRefused) => {
     case "ended":
       return refused(path, message)
     case "key_reused":
-      return Effect.fail(problem("idempotency_key_reused", `This Idempotency-Key ${message}. Use a new one.`))
+      return refusedWith("idempotency_key_reused", `This Idempotency-Key ${message}. Use a new one.`)
     case "may_not_mint":
       return Effect.fail(mayNotMint)
     case "parent_ended":
     case "too_deep":
-      return Effect.fail(problem("forbidden", message))
+      return refusedWith("forbidden", message)
   }
 }
 
@@ -131,12 +129,10 @@ export const AllowancesHandlers = HttpApiBuilder.group(
           Effect.catchTags({
             NotHeld: ({ why, message }) =>
               why === "wallet_suspended"
-                ? Effect.fail(problem("wallet_suspended", message))
-                : Effect.fail(
-                    problem("insufficient_balance", notEnough(why, shownMessage(why, message)), [
-                      { path: "amount", message: "is more than can be held" }
-                    ])
-                  ),
+                ? refusedWith("wallet_suspended", message)
+                : refusedWith("insufficient_balance", notEnough(why, shownMessage(why, message)), [
+                    { path: "amount", message: "is more than can be held" }
+                  ]),
             NotHeldYet: () => Effect.fail(notHeldYet)
           })
         )

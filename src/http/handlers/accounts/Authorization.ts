@@ -10,7 +10,7 @@ import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { ClientDocuments } from "../../../layers/oauth/ClientDocuments.ts"
 import { Connections } from "../../../layers/oauth/Connections.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { problem, refusedWith } from "../../../schema/Errors.ts"
 import { documentUrl, isLoopback, mayRedirect } from "../../../schema/oauth/Client.ts"
 import { challengeForm } from "../../../schema/oauth/Pkce.ts"
 import { requestedScope } from "../../../schema/oauth/Scope.ts"
@@ -25,7 +25,7 @@ import { verificationProblem } from "../../middleware/Verified.ts"
 import { isResource, issuerFor } from "../../oauth/Issuer.ts"
 
 const refused = (path: string, message: string) =>
-  Effect.fail(problem("invalid_request", `${path} ${message}.`, [{ path, message }]))
+  refusedWith("invalid_request", `${path} ${message}.`, [{ path, message }])
 
 const tooMany = problem(
   "rate_limited",

@@ -4,7 +4,7 @@ import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
 import type { KeyEnded, KeyRules } from "../../../layers/accounts/ApiKeys.ts"
 import { scopeFor } from "../../../schema/accounts/KeyAccess.ts"
 import { defined } from "../../../schema/defined.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
@@ -37,12 +37,10 @@ export const ended = (key_id: string, { replaced_by }: KeyEnded) =>
       )
 
 export const isAllowance = (key_id: string) =>
-  Effect.fail(
-    problem(
-      "invalid_request",
-      withCommands`${key_id} is the key of an allowance, which can't be changed or rotated. Create another with ${createAllowance}, and revoke this one.`,
-      [{ path: "path.key_id", message: "is the key of an allowance" }]
-    )
+  refusedWith(
+    "invalid_request",
+    withCommands`${key_id} is the key of an allowance, which can't be changed or rotated. Create another with ${createAllowance}, and revoke this one.`,
+    [{ path: "path.key_id", message: "is the key of an allowance" }]
   )
 
 type Change = typeof ApiKeyChange.Type

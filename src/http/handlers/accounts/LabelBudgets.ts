@@ -5,7 +5,7 @@ import { type LabelBudgetRow, LabelBudgets, labelBudgetsMax } from "../../../lay
 import { type StatementRun, LabelStatements } from "../../../actors/receipts/LabelStatements.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
 import { LabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.ts"
-import { notACursor, problem, refused } from "../../../schema/Errors.ts"
+import { notACursor, refused, refusedWith } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { listLabelBudgets } from "../../../schema/Steps.ts"
 import { MicroUsd, zero } from "../../../schema/money/Money.ts"
@@ -129,7 +129,7 @@ export const LabelBudgetsHandlers = HttpApiBuilder.group(
             statement: next === null ? yield* statements.whole(whole, { period, time_zone: zoneOf(zones) }) : null
           }
         },
-        Effect.catchTag("SigningUnavailable", ({ message }) => Effect.fail(problem("service_unavailable", message)))
+        Effect.catchTag("SigningUnavailable", ({ message }) => refusedWith("service_unavailable", message))
       ),
 
       set: ({ payload }) => Effect.map(asCaller(write(payload)), labelBudgetView),

@@ -4,7 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { inSlices } from "../../../layers/platform/inSlices.ts"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import {
   type OptOutKey,
   type OptOutSource,
@@ -147,11 +147,9 @@ const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, 
       remove: Effect.fnUntraced(function* ({ params }: { readonly params: { readonly opt_out_id: string } }) {
         const id = params.opt_out_id
         if (looksLike("opt", id) && (yield* by(store.remove(yield* list, id)))) return { id, deleted: true as const }
-        return yield* Effect.fail(
-          problem("not_found", "This list has no such opt-out.", [
-            { path: "path.opt_out_id", message: "is no opt-out of this list" }
-          ])
-        )
+        return yield* refusedWith("not_found", "This list has no such opt-out.", [
+          { path: "path.opt_out_id", message: "is no opt-out of this list" }
+        ])
       })
     }
   })

@@ -8,7 +8,7 @@ import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { type AccountRow, ProviderAccounts } from "../../../layers/provideraccounts/ProviderAccounts.ts"
 import { webhookUrl } from "../../../layers/webhooks/WebhookUrl.ts"
 import type { Auth } from "../../../schema/catalog/Provider.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { problem, refused, refusedWith } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { listProviderAccounts, viaApi } from "../../../schema/Steps.ts"
 import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
@@ -53,12 +53,10 @@ export const ProviderAccountsHandlers = HttpApiBuilder.group(
       const raw = providers.get(slug)
       const adapter = catalog.provider(slug)
       if (raw === undefined && adapter === undefined)
-        return yield* Effect.fail(
-          problem(
-            "provider_not_found",
-            withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`,
-            [{ path: "path.provider", message: "is not a provider of this service" }]
-          )
+        return yield* refusedWith(
+          "provider_not_found",
+          withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`,
+          [{ path: "path.provider", message: "is not a provider of this service" }]
         )
       const auth: Auth = adapter?.auth ?? raw?.document?.auth ?? { kind: "none" }
       if (auth.kind === "none" || auth.kind === "contact")

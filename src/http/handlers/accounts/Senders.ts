@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Dns } from "../../../layers/accounts/Dns.ts"
 import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { Sender } from "../../../schema/nouns/Sender.ts"
 import { sendingDomain } from "../../../schema/accounts/Sender.ts"
 import { Api } from "../../api/Api.ts"
@@ -74,11 +74,9 @@ export const SendersHandlers = HttpApiBuilder.group(
         if (!sandbox) {
           const texts = yield* dns.texts(name)
           if (texts._tag === "Failed") {
-            return yield* Effect.fail(
-              problem(
-                "service_unavailable",
-                `The name servers did not answer for ${name} (${texts.code}); try again in a minute.`
-              )
+            return yield* refusedWith(
+              "service_unavailable",
+              `The name servers did not answer for ${name} (${texts.code}); try again in a minute.`
             )
           }
           const records = texts._tag === "Found" ? texts.records : []

@@ -16,7 +16,7 @@ import { OwnAccounts } from "../../../layers/provideraccounts/OwnAccounts.ts"
 import { isCallable } from "../../../actors/owners/OwnRoute.ts"
 import { acceptTerms, phoneTypes } from "../../../schema/catalog/Acceptance.ts"
 import type { Capability } from "../../../schema/catalog/Capability.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import type { Measured } from "../../../schema/runs/Health.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { anyDemand, type Price, priceMax } from "../../../schema/money/Pricing.ts"
@@ -240,11 +240,9 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const { capability } = target
         const entry = catalog.find(capability)
         if (entry === undefined) {
-          return yield* Effect.fail(
-            problem(
-              "capability_not_found",
-              withCommands`There is no capability "${capability}".${didYouMean(capability, capabilityNames)} ${viaApi("GET", "/v1/catalog/capabilities")} lists them, or search with ${discover}.`
-            )
+          return yield* refusedWith(
+            "capability_not_found",
+            withCommands`There is no capability "${capability}".${didYouMean(capability, capabilityNames)} ${viaApi("GET", "/v1/catalog/capabilities")} lists them, or search with ${discover}.`
           )
         }
         const { org_id } = yield* CurrentCaller

@@ -11,7 +11,7 @@ import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
 import { CostDrifts } from "../../../layers/executor/CostDrifts.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { endpointKey } from "../../../schema/catalog/Endpoint.ts"
-import { notACursor, problem } from "../../../schema/Errors.ts"
+import { notACursor, refusedWith } from "../../../schema/Errors.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { Api } from "../../api/Api.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
@@ -88,11 +88,9 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
       const { providers } = endpoints.snapshot()
       const provider = providers.get(slug)
       return provider === undefined
-        ? Effect.fail(
-            problem(
-              "provider_not_found",
-              withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
-            )
+        ? refusedWith(
+            "provider_not_found",
+            withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
           )
         : Effect.succeed(provider)
     }

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { runsMax, Simulations } from "../../../actors/simulation/Simulations.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { Simulation } from "../../../schema/nouns/Simulation.ts"
@@ -23,13 +23,11 @@ const checkScope = (access: KeyAccess | null, capability: string | null) => {
   const allowed = access?.allow?.capabilities
   if (allowed === undefined || (capability !== null && allowed.includes(capability))) return Effect.void
   const list = allowed.length === 0 ? "none" : allowed.join(", ")
-  return Effect.fail(
-    problem(
-      "forbidden",
-      capability === null
-        ? `This API key can run only some capabilities, so it can simulate only these. Name one of them as capability: ${list} (allow.capabilities).`
-        : `This API key can't run ${capability}, so it can't simulate it. It can run: ${list} (allow.capabilities).`
-    )
+  return refusedWith(
+    "forbidden",
+    capability === null
+      ? `This API key can run only some capabilities, so it can simulate only these. Name one of them as capability: ${list} (allow.capabilities).`
+      : `This API key can't run ${capability}, so it can't simulate it. It can run: ${list} (allow.capabilities).`
   )
 }
 
@@ -74,11 +72,9 @@ export const SimulationsHandlers = HttpApiBuilder.group(
             `must be a provider's slug, and "${shownName(slug)}" is none.${didYouMean(slug, slugs)}`
           )
       if (capability !== null && !names.includes(capability))
-        return yield* Effect.fail(
-          problem(
-            "capability_not_found",
-            withCommands`There is no capability "${shownName(capability)}".${didYouMean(capability, names)} Search the catalog with ${discover}.`
-          )
+        return yield* refusedWith(
+          "capability_not_found",
+          withCommands`There is no capability "${shownName(capability)}".${didYouMean(capability, names)} Search the catalog with ${discover}.`
         )
     })
 
@@ -101,7 +97,7 @@ export const SimulationsHandlers = HttpApiBuilder.group(
         const rules = (access?.allow ?? null) === null ? yield* rulesNow(org_id) : null
         const simulation = yield* simulations.simulate({ org_id, capability, ...period, policy, rules }).pipe(
           Effect.catchTags({
-            SimulationBusy: ({ message }) => Effect.fail(problem("service_unavailable", message)),
+            SimulationBusy: ({ message }) => refusedWith("service_unavailable", message),
             TooManyRuns: ({ reached }) =>
               refused(
                 "to",

@@ -9,7 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { ImportPlan } from "../../../layers/catalog/CatalogImports.ts"
 import type { CatalogStore } from "../../../layers/catalog/CatalogStore.ts"
 import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { Api } from "../../api/Api.ts"
 
@@ -19,7 +19,7 @@ const changedMeanwhile = refusedAt(
   "Another import changed this provider since you compared. Nothing was changed; compare again."
 )
 /** The directory of the cells is away. */
-const refusedNow = ({ message }: { readonly message: string }) => Effect.fail(problem("service_unavailable", message))
+const refusedNow = ({ message }: { readonly message: string }) => refusedWith("service_unavailable", message)
 
 const basedOn = ({ expected }: ImportPlan) => (expected === null ? null : String(expected))
 

@@ -6,7 +6,7 @@ import { Margins } from "../../../layers/ledger/Margins.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { providers } from "../../../layers/providers/index.ts"
 import { costIn, outlookOf } from "../../../schema/catalog/Credits.ts"
-import { problem, refused } from "../../../schema/Errors.ts"
+import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { matchBill } from "../../../schema/money/Bill.ts"
 import { MicroUsd } from "../../../schema/money/Money.ts"
 import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
@@ -25,7 +25,7 @@ const providerOf = (slug: string) => {
   const provider = providers.find((one) => one.slug === slug)
   const names = providers.map((one) => one.slug)
   return provider === undefined
-    ? Effect.fail(problem("not_found", `There is no provider "${slug}".${didYouMean(slug, names)}`))
+    ? refusedWith("not_found", `There is no provider "${slug}".${didYouMean(slug, names)}`)
     : Effect.succeed(provider)
 }
 

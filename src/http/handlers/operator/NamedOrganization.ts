@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import type { OrganizationRow } from "../../../layers/accounts/organizations/OrganizationList.ts"
-import { problem } from "../../../schema/Errors.ts"
+import { refusedWith } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
@@ -17,14 +17,14 @@ export const makeOrganizationOf = Effect.map(Accounts, (accounts) => {
   return {
     inPath: Effect.fnUntraced(function* (org_id: string) {
       const row = yield* find(org_id)
-      return Option.isSome(row) ? row.value : yield* Effect.fail(problem("not_found", sentenceOf(org_id)))
+      return Option.isSome(row) ? row.value : yield* refusedWith("not_found", sentenceOf(org_id))
     }),
     /** The filter of a list. A list of an organization that does not exist would look as if it had nothing. */
     inQuery: Effect.fnUntraced(function* (org_id: string | undefined) {
       if (org_id === undefined) return null
       if (Option.isSome(yield* find(org_id))) return org_id
       const fault = { path: "query.org_id", message: "is not an organization" }
-      return yield* Effect.fail(problem("invalid_request", sentenceOf(org_id), [fault]))
+      return yield* refusedWith("invalid_request", sentenceOf(org_id), [fault])
     })
   }
 })
