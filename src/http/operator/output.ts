@@ -8,6 +8,9 @@ import { utcOf } from "../cli/terminal/values.ts"
 export const bad = (message: string) => fail("usage", message)
 export const unknown = (message: string) => fail("not_found", message)
 
+/** What went wrong outside, in its own words. */
+export const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
 export const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 
 /** The title of each column, and its cell in a row. */

@@ -8,7 +8,7 @@ import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { restoreFlags } from "./flags.ts"
-import { bad, print } from "../operator/output.ts"
+import { bad, messageOf, print } from "../operator/output.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { writeBackup } from "../../layers/postgres/embedded/backup/Backup.ts"
 import { type Replaced, replaceByBackup } from "../../layers/postgres/embedded/backup/Restore.ts"
@@ -17,7 +17,6 @@ import { locate, readState } from "../../layers/postgres/embedded/EmbeddedPostgr
 import { query } from "../../layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
-const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** The data directory, if the service uses the embedded database. */
 const embeddedOnly = (verb: string) =>

@@ -6,15 +6,13 @@ import { consent } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { moveFlags } from "./flags.ts"
-import { bad } from "../operator/output.ts"
+import { bad, messageOf } from "../operator/output.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
 import { placeOf } from "../../layers/postgres/connection/DatabaseUrl.ts"
 import { embeddedPostgres } from "../../layers/postgres/embedded/EmbeddedPostgres.ts"
 import { copyTables, isEmpty } from "../../layers/postgres/embedded/move/copyTables.ts"
 import { Storage } from "../../layers/Storage.ts"
-
-const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** The stores of another database, with the other settings as they are. */
 const storageOf = (url: string) =>
@@ -47,7 +45,7 @@ export const move = ({ to, yes }: FlagsOf<typeof moveFlags>) =>
     const place = placeOf(Redacted.make(to))
     const empty = yield* Effect.tryPromise({
       try: () => isEmpty(to, databaseSchema),
-      catch: (cause) => fail("failed", `Can't use the database at ${place}: ${reasonOf(cause)}.`)
+      catch: (cause) => fail("failed", `Can't use the database at ${place}: ${messageOf(cause)}.`)
     })
     if (!empty) return yield* bad(`The database at ${place} has tables. Give an empty one. Nothing was changed.`)
     const { began, url } = yield* embeddedPostgres({ dataDir, onProgress: (line) => Console.error(`${line} …`) })
@@ -69,7 +67,7 @@ export const move = ({ to, yes }: FlagsOf<typeof moveFlags>) =>
     const { rows, tables } = yield* Effect.tryPromise({
       try: () => copyTables(from, to, databaseSchema),
       catch: (cause) =>
-        fail("failed", `No row was copied to ${place}: ${reasonOf(cause)}. Drop its tables before the next attempt.`)
+        fail("failed", `No row was copied to ${place}: ${messageOf(cause)}. Drop its tables before the next attempt.`)
     })
     const after = yield* audited(to)
     if (after.violations.length > 0 || sheetText(after.sheet) !== sheetText(before.sheet))

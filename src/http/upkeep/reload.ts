@@ -1,12 +1,13 @@
 /** Handler of `rungate admin reload`: every process of the service reads its settings again. Loaded on demand. */
-import { Console, Effect, Layer, References } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { print } from "../operator/output.ts"
 import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
 import { Redis } from "../../layers/queues/Redis.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
-import { Storage } from "../../layers/Storage.ts"
+import { onDatabase } from "../operator/database.ts"
+import { print } from "../operator/output.ts"
 
 const lineOf = ({ host, pid, role, changed, restart, problem }: Answer): string => {
   const name = `${host} ${pid} (${role})`
@@ -15,11 +16,7 @@ const lineOf = ({ host, pid, role, changed, restart, problem }: Answer): string 
   return restart.length === 0 ? `${name}: ${took}` : `${name}: ${took}; needs a restart for ${restart.join(", ")}`
 }
 
-const ReloadsLayer = Reloads.layer.pipe(
-  Layer.provide(Signals.layer),
-  Layer.provide(Redis.layer),
-  Layer.provide(Storage)
-)
+const ReloadsLayer = Reloads.layer.pipe(Layer.provide(Signals.layer), Layer.provide(Redis.layer))
 
 export const reload = (json: boolean) =>
   Effect.gen(function* () {
@@ -37,4 +34,4 @@ export const reload = (json: boolean) =>
         "failed",
         `${refused} of ${answers.length} processes kept their settings. Correct them where these processes run (rungate config check), then reload again.`
       )
-  }).pipe(Effect.provide(ReloadsLayer), Effect.provideService(References.LogToStderr, true))
+  }).pipe(Effect.provide(ReloadsLayer), onDatabase)

@@ -148,9 +148,9 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
   const view = {
     capability: capability.slug,
     run_id: run.run_id,
-    // The provider answered, whatever it said.
+    // Whatever the provider said.
     answered: answered(outcome),
-    // The adapter read the answer as a result.
+    // Whether the adapter read the answer as a result.
     parsed: run.status === "succeeded" || run.status === "no_match",
     outcome,
     detail: attempt?.detail ?? run.error_message,
@@ -174,6 +174,7 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
   })
   return view
 })
+type Checked = Effect.Success<ReturnType<typeof checkedOf>>
 
 type Checked = Effect.Success<ReturnType<typeof checkedOf>>
 
