@@ -1,7 +1,6 @@
 /** Batches: stores the rows of a request, and shows what became of them. BatchFeeder.ts starts them. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import type { RunCaller } from "../../actors/runs/RunRequests.ts"
@@ -20,7 +19,7 @@ import { storageFull } from "../../schema/wallet/FreeStorage.ts"
 import { signIn } from "../../schema/Steps.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import type { BatchRequest } from "../api/Batches.ts"
 import { CurrentCaller, listLimitMax, personOf } from "../api/shapes/Common.ts"
 import { csvLines, csvRows } from "../api/shapes/Csv.ts"
@@ -88,8 +87,7 @@ const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: 
   return batch
 })
 
-export const BatchesHandlers = HttpApiBuilder.group(
-  Api,
+export const BatchesHandlers = group(
   "batches",
   Effect.fnUntraced(function* (handlers) {
     const admission = yield* Admission

@@ -1,13 +1,12 @@
 /** Disputes: a handler hands the evidence to the actor, or reads how the dispute stands. It moves no money. */
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Warranties } from "../../actors/warranty/Warranties.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { Disputes } from "../../layers/warranty/Disputes.ts"
 import { problem, unknownRun } from "../../schema/Errors.ts"
 import { disputeJson } from "../../schema/nouns/Dispute.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 
 const undisputed = (run_id: string) =>
@@ -15,8 +14,7 @@ const undisputed = (run_id: string) =>
     { path: "path.run_id", message: "is not a disputed run" }
   ])
 
-export const DisputesHandlers = HttpApiBuilder.group(
-  Api,
+export const DisputesHandlers = group(
   "disputes",
   Effect.fnUntraced(function* (handlers) {
     const warranties = yield* Warranties

@@ -1,7 +1,6 @@
 /** Event streams: a handler finds where the stream continues, and the feed delivers from there. */
 import { Effect, Redacted } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed, shownTo, type StreamRequest } from "../../actors/events/EventFeed.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { digest } from "../../layers/accounts/Secrets.ts"
@@ -13,7 +12,7 @@ import { type EventKind, eventKinds, isEventKind } from "../../schema/events/Eve
 import { shownName } from "../../schema/json/StorableText.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { tokenOf } from "../middleware/Bearer.ts"
 import { finite, following, tooManyStreams } from "./EventStream.ts"
@@ -55,8 +54,7 @@ const streamHeaders = {
 const contentType = "text/event-stream"
 const emptyBody = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
 
-export const EventsHandlers = HttpApiBuilder.group(
-  Api,
+export const EventsHandlers = group(
   "events",
   Effect.fnUntraced(function* (handlers) {
     const log = yield* EventLog

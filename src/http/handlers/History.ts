@@ -1,7 +1,6 @@
 /** History: what the organization already knows about a subject, and its erasure. Nothing here moves money. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import { Erasure } from "../../layers/history/Erasure.ts"
@@ -12,7 +11,7 @@ import { noLookups } from "../../layers/history/index/Lookups.ts"
 import { refused, refusedWith } from "../../schema/Errors.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { batchView, historyText, unseen } from "./HistoryAnswer.ts"
 
@@ -31,8 +30,7 @@ const subjectOf = (q: string, kind: SubjectKind | undefined) => {
 const whenIndexed = <A>(question: Effect.Effect<A, IndexBehind>) =>
   Effect.catchTag(question, "IndexBehind", ({ message }) => refusedWith("service_unavailable", message))
 
-export const HistoryHandlers = HttpApiBuilder.group(
-  Api,
+export const HistoryHandlers = group(
   "history",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Reads

@@ -1,19 +1,17 @@
 /** Quotes: a handler decodes the request as a run's, asks the actor and shows the quote. Nothing is written. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Quotes } from "../../actors/runs/Quotes.ts"
 import { Quote } from "../../schema/nouns/Quote.ts"
 import { controlsOf } from "../../schema/runs/Run.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requestOf } from "../submission/SubmitRun.ts"
 
 const quoteJson = Schema.encodeSync(Quote)
 
-export const QuotesHandlers = HttpApiBuilder.group(
-  Api,
+export const QuotesHandlers = group(
   "quotes",
   Effect.fnUntraced(function* (handlers) {
     const quotes = yield* Quotes

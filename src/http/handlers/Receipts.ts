@@ -1,14 +1,13 @@
 /** Receipts and ledger heads: a handler reads them for the caller's organization. They are signed, and sent as they were signed. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { HeadStore } from "../../layers/receipts/HeadStore.ts"
 import { ReceiptStore } from "../../layers/receipts/ReceiptStore.ts"
 import { notACursor, problem, refusedWith, unknownRun } from "../../schema/Errors.ts"
 import { isDay } from "../../schema/money/SpendDay.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { receiptMediaType } from "../api/Receipts.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { cut } from "./ListPage.ts"
@@ -19,8 +18,7 @@ const open = (run_id: string, status: string) =>
     `This run is ${status}. Its receipt exists as soon as the run has ended: wait for it with GET /v1/runs/${run_id}?wait=60, then ask again.`
   )
 
-export const ReceiptsHandlers = HttpApiBuilder.group(
-  Api,
+export const ReceiptsHandlers = group(
   "receipts",
   Effect.fnUntraced(function* (handlers) {
     const receipts = yield* Receipts

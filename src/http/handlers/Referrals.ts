@@ -1,13 +1,12 @@
 /** The referral program of an organization: names of the referred organizations and the earnings, and nothing else about them. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { cellQuery } from "../../schema/accounts/TokenText.ts"
 import { ReferralProgram } from "../../schema/nouns/Referral.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { describeTerms, earned, percentOf, shareReference } from "../../schema/wallet/Referral.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 
 const programJson = Schema.encodeSync(ReferralProgram)
@@ -15,8 +14,7 @@ const programJson = Schema.encodeSync(ReferralProgram)
 const referredMax = 200
 const creditsMax = 50
 
-export const ReferralsHandlers = HttpApiBuilder.group(
-  Api,
+export const ReferralsHandlers = group(
   "referrals",
   Effect.fnUntraced(function* (handlers) {
     const referrals = yield* Referrals

@@ -1,7 +1,6 @@
 /** Runs: a handler decodes the request, asks an actor and shows the run. It never holds or settles money. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../actors/receipts/Receipts.ts"
 import { Admission } from "../../actors/runs/Admission.ts"
 import { Warranties } from "../../actors/warranty/Warranties.ts"
@@ -12,7 +11,7 @@ import { refused, unknownRun } from "../../schema/Errors.ts"
 import { RunWarranty } from "../../schema/nouns/Dispute.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { makeSeesRun } from "../access/SeenRuns.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { listRuns } from "./RunList.ts"
@@ -23,8 +22,7 @@ const retryAfter = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
 )
 
-export const RunsHandlers = HttpApiBuilder.group(
-  Api,
+export const RunsHandlers = group(
   "runs",
   Effect.fnUntraced(function* (handlers) {
     const admission = yield* Admission

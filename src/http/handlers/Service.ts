@@ -1,13 +1,11 @@
 /** What a client should know before it signs in. It contains no customer data. */
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { describeTerms } from "../../schema/wallet/Referral.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { environmentOf } from "../middleware/CallerChecks.ts"
 
-export const ServiceHandlers = HttpApiBuilder.group(
-  Api,
+export const ServiceHandlers = group(
   "service",
   Effect.fnUntraced(function* (handlers) {
     const settings = yield* Settings

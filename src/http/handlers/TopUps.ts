@@ -1,13 +1,12 @@
 /** Top-ups. Amounts are validated here. The wallet actor decides what happens to the money. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { TopUps } from "../../actors/payments/TopUps.ts"
 import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { AutoTopup } from "../../schema/nouns/Wallet.ts"
 import { problem, refused, refusedWith } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/money/Money.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { actor } from "../middleware/Bearer.ts"
 import { cancelPath, successPath } from "../middleware/Paths.ts"
@@ -34,8 +33,7 @@ const payable = (amount: MicroUsd, max: MicroUsd, why: string) => {
   return amount % oneCent === 0n ? Effect.void : refused("amount", "must be whole cents")
 }
 
-export const TopUpsHandlers = HttpApiBuilder.group(
-  Api,
+export const TopUpsHandlers = group(
   "topups",
   Effect.fnUntraced(function* (handlers) {
     const topUps = yield* TopUps

@@ -1,6 +1,5 @@
 /** `GET /v1/usage`: reads the question, asks the store, and shows groups as JSON or CSV. Pages continue after the last group. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
@@ -11,7 +10,7 @@ import { dayAt, dayMillis, type Zones } from "../../schema/money/SpendDay.ts"
 import { firstDayOf, lastDayOf } from "../../schema/Period.ts"
 import { Reused, UsageItem } from "../../schema/nouns/Usage.ts"
 import { cellOf, type Grouping, groupingsOf, isMetadataGrouping } from "../../schema/usage/Usage.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { cut } from "./ListPage.ts"
 import { pageOrCsv } from "./CsvPage.ts"
@@ -84,8 +83,7 @@ const cellsOf = (groupings: ReadonlyArray<Grouping>, savings: ReadonlyArray<Save
   }
 }
 
-export const UsageHandlers = HttpApiBuilder.group(
-  Api,
+export const UsageHandlers = group(
   "usage",
   Effect.fnUntraced(function* (handlers) {
     const reads = yield* Reads

@@ -1,6 +1,5 @@
 /** The wallet: reads of the ledger's tables, and changes of the spend guard. */
 import { Effect, Option, Schema, Struct } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { forOwner } from "../../layers/audit/wallet.ts"
@@ -15,7 +14,7 @@ import type { Zones } from "../../schema/money/SpendDay.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { pageOrCsv } from "./CsvPage.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
@@ -52,8 +51,7 @@ const filterOf = Effect.fnUntraced(function* (
   return { type, run_id, ...(yield* periodOf(query, zones)) }
 })
 
-export const WalletHandlers = HttpApiBuilder.group(
-  Api,
+export const WalletHandlers = group(
   "wallet",
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books

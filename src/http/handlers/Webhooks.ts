@@ -1,6 +1,5 @@
 /** Webhook endpoints: people create and change them, and see and replay what was delivered. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../actors/events/EventFeed.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -14,7 +13,7 @@ import { fromOf, toOf } from "../../schema/Period.ts"
 import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { listWebhooks } from "../../schema/Steps.ts"
 import { webhookUrl } from "../../layers/webhooks/WebhookUrl.ts"
-import { Api } from "../api/Api.ts"
+import { group } from "./group.ts"
 import type { WebhookEndpointChange, WebhookEndpointRequest } from "../api/Webhooks.ts"
 import { pageOf } from "./ListPage.ts"
 import { organizationNoun } from "./OrganizationNoun.ts"
@@ -72,8 +71,7 @@ export const makeWebhookWrites = Effect.gen(function* () {
   return { checkedUrl, create, change }
 })
 
-export const WebhooksHandlers = HttpApiBuilder.group(
-  Api,
+export const WebhooksHandlers = group(
   "webhooks",
   Effect.fnUntraced(function* (handlers) {
     const endpoints = yield* WebhookEndpoints

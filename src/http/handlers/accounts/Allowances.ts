@@ -1,7 +1,6 @@
 /** Allowances: a person, or a key that may, hands out a key with an amount of money. Their rules are in actors/allowances. */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Allowances } from "../../../actors/allowances/Allowances.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { type AllowanceRefused, type AllowanceRow, AllowanceStore } from "../../../layers/allowances/AllowanceStore.ts"
@@ -13,7 +12,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { Allowance } from "../../../schema/nouns/Allowance.ts"
 import { listAllowances, signIn, topUp } from "../../../schema/Steps.ts"
 import { needsRole } from "../../access/Access.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -74,8 +73,7 @@ const refusal = ({ why, path, message }: AllowanceRefused) => {
   }
 }
 
-export const AllowancesHandlers = HttpApiBuilder.group(
-  Api,
+export const AllowancesHandlers = group(
   "allowances",
   Effect.fnUntraced(function* (handlers) {
     const allowances = yield* Allowances

@@ -1,6 +1,5 @@
 /** Approvals: people set rules and decide about runs that wait. The wallet's turn applies both. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Approvals } from "../../../actors/guards/Approvals.ts"
 import { type ApprovalRuleOrder, ApprovalRules } from "../../../layers/guards/ApprovalRules.ts"
 import { ApprovalStore } from "../../../layers/members/ApprovalStore.ts"
@@ -10,7 +9,7 @@ import type { Ruling } from "../../../schema/guards/Approval.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
 import { listApprovalRules } from "../../../schema/Steps.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { RuleChange, RuleRequest } from "../../api/accounts/Approvals.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -51,8 +50,7 @@ export const makeRuleWrites = Effect.map(ApprovalRules, (rules) => {
   return { add: (payload: typeof RuleRequest.Type) => set(null, payload), change: set }
 })
 
-export const ApprovalsHandlers = HttpApiBuilder.group(
-  Api,
+export const ApprovalsHandlers = group(
   "approvals",
   Effect.fnUntraced(function* (handlers) {
     const [rules, store, approvals] = [yield* ApprovalRules, yield* ApprovalStore, yield* Approvals]

@@ -1,9 +1,8 @@
 /** The audit log of the caller's organization. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog } from "../../../layers/auditlog/AuditLog.ts"
 import { AuditEntry } from "../../../schema/nouns/AuditEntry.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 
@@ -11,8 +10,7 @@ const entryJson = Schema.encodeSync(AuditEntry)
 
 const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(text))
 
-export const AuditLogHandlers = HttpApiBuilder.group(
-  Api,
+export const AuditLogHandlers = group(
   "auditLog",
   Effect.fnUntraced(function* (handlers) {
     const log = yield* AuditLog

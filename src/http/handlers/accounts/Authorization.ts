@@ -4,7 +4,6 @@
  * An invalid request is shown to the person and redirected nowhere. A browser leaves to a redirect URI only after the person's decision.
  */
 import { Effect, Option, Redacted } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { HttpServerRequest } from "effect/http"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { ClientDocuments } from "../../../layers/oauth/ClientDocuments.ts"
@@ -14,7 +13,7 @@ import { problem, refusedWith } from "../../../schema/Errors.ts"
 import { documentUrl, isLoopback, mayRedirect } from "../../../schema/oauth/Client.ts"
 import { challengeForm } from "../../../schema/oauth/Pkce.ts"
 import { requestedScope } from "../../../schema/oauth/Scope.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { AuthorizationQuery } from "../../api/accounts/Authorization.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsSession } from "../../access/Access.ts"
@@ -39,8 +38,7 @@ const redirectTo = (uri: string, answer: Readonly<Record<string, string | undefi
   return url.href
 }
 
-export const AuthorizationHandlers = HttpApiBuilder.group(
-  Api,
+export const AuthorizationHandlers = group(
   "oauth",
   Effect.fnUntraced(function* (handlers) {
     const settings = yield* Settings

@@ -1,6 +1,5 @@
 /** Sessions of browsers: the same sign-in, sign-up and invitations as for programs, with the token in a cookie. */
 import { Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession } from "../../../layers/accounts/Accounts.ts"
 import { Passkeys, signInUse } from "../../../layers/accounts/Passkeys.ts"
 import { SignInAddresses } from "../../../layers/accounts/SignInAddresses.ts"
@@ -9,7 +8,7 @@ import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { requireOwnPage, setSessionCookie } from "../../access/SessionCookie.ts"
 import { makeSite } from "../../pages/PasskeySite.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
 import { bearer } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
@@ -28,8 +27,7 @@ const refused = problem(
   "The passkey did not sign in: it is not registered here or was removed, the start is older than five minutes or was used, or it has not verified its person. Start again, or sign in with your password."
 )
 
-export const BrowserSessionsHandlers = HttpApiBuilder.group(
-  Api,
+export const BrowserSessionsHandlers = group(
   "browser",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts

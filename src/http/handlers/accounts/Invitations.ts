@@ -1,6 +1,5 @@
 /** Invitations to join the caller's organization, and accepting one. */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import {
   type InvitationRow,
@@ -16,7 +15,7 @@ import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Invitation } from "../../../schema/nouns/Member.ts"
 import { listInvitations } from "../../../schema/Steps.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageOf } from "../ListPage.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
@@ -49,8 +48,7 @@ const invitationJson = Schema.encodeSync(Invitation)
 const view = (row: InvitationRow, now: number) =>
   invitationJson({ ...row, status: row.expires_at.getTime() > now ? "open" : "expired" })
 
-export const InvitationsHandlers = HttpApiBuilder.group(
-  Api,
+export const InvitationsHandlers = group(
   "invitations",
   Effect.fnUntraced(function* (handlers) {
     const invitations = yield* MemberInvitations

@@ -1,6 +1,5 @@
 /** API keys and their rules. The raw key appears only in the answer that creates it. */
 import { Effect, Option, Redacted } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
 import { isUnrestricted } from "../../../schema/accounts/KeyAccess.ts"
 import { allows } from "../../../schema/accounts/Role.ts"
@@ -10,7 +9,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import type { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
 import { signIn } from "../../../schema/Steps.ts"
 import { needsRole } from "../../access/Access.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 import { listOf } from "../OrganizationNoun.ts"
@@ -21,8 +20,7 @@ const needsPerson = problem(
   "forbidden",
   withCommands`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
-export const KeysHandlers = HttpApiBuilder.group(
-  Api,
+export const KeysHandlers = group(
   "keys",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts

@@ -1,6 +1,5 @@
 /** Budgets of labels: people set and remove them, and the wallet's turn decides by them. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { type LabelBudgetRow, LabelBudgets, labelBudgetsMax } from "../../../layers/accounts/LabelBudgets.ts"
 import { type StatementRun, LabelStatements } from "../../../actors/receipts/LabelStatements.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
@@ -16,7 +15,7 @@ import { didYouMean } from "../../../schema/suggestion.ts"
 import { statementSums, sumsOf } from "../../../schema/receipts/LabelStatement.ts"
 import { isRunStatus } from "../../../schema/runs/Run.ts"
 import { budgetState, type KeyBudget, spentIn } from "../../../schema/wallet/KeyBudget.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { LabelBudgetRequest } from "../../api/accounts/LabelBudgets.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -77,8 +76,7 @@ const valueView = (today: string, zones: Zones) => (budget: KeyBudget) => {
   return valueJson({ ...budgetState(budget, today, zones), id, label, value })
 }
 
-export const LabelBudgetsHandlers = HttpApiBuilder.group(
-  Api,
+export const LabelBudgetsHandlers = group(
   "labelBudgets",
   Effect.fnUntraced(function* (handlers) {
     const budgets = yield* LabelBudgets

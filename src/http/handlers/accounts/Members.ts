@@ -1,6 +1,5 @@
 /** Members and their roles. Auth.ts has checked the caller's role; what depends on the member is checked here. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { type FollowedKey, type MemberRow, Members, type NotOwner } from "../../../layers/members/Members.ts"
@@ -10,7 +9,7 @@ import { withCommands } from "../../../schema/Hints.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { Member } from "../../../schema/nouns/Member.ts"
 import { listMembers } from "../../../schema/Steps.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { listOf } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { needsRole } from "../../access/Access.ts"
@@ -46,8 +45,7 @@ const elsewhere = refused(
 const memberJson = Schema.encodeSync(Member)
 const keysView = (keys: ReadonlyArray<FollowedKey>) => keys.map(({ key_id, ...key }) => ({ id: key_id, ...key }))
 
-export const MembersHandlers = HttpApiBuilder.group(
-  Api,
+export const MembersHandlers = group(
   "members",
   Effect.fnUntraced(function* (handlers) {
     const members = yield* Members

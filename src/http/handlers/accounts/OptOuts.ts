@@ -1,7 +1,6 @@
 /** Opt-out lists: that of an organization, and that of the service. */
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { inSlices } from "../../../layers/platform/inSlices.ts"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
@@ -16,7 +15,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { OptOut, OptOutCheck } from "../../../schema/nouns/OptOut.ts"
 import { csvLines as csvOf, csvRows } from "../../api/shapes/Csv.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import type { OptOutCheckRequest, OptOutRequest } from "../../api/OptOuts.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
@@ -154,8 +153,7 @@ const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, 
     }
   })
 
-export const OptOutsHandlers = HttpApiBuilder.group(
-  Api,
+export const OptOutsHandlers = group(
   "optOuts",
   Effect.fnUntraced(function* (handlers) {
     const organization = Effect.map(CurrentCaller, ({ org_id }) => org_id)
@@ -163,8 +161,7 @@ export const OptOutsHandlers = HttpApiBuilder.group(
   })
 )
 
-export const OperatorOptOutsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorOptOutsHandlers = group(
   "operatorOptOuts",
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll(yield* handlersOf<CurrentOperator>(yield* makeAsOperator, Effect.succeed(null)))

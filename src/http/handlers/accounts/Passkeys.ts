@@ -1,6 +1,5 @@
 /** A person's own passkeys. Starting one needs the password, and the code of a second factor. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { Passkeys, publicKeyMax, registerUse } from "../../../layers/accounts/Passkeys.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
@@ -9,7 +8,7 @@ import { Passkey } from "../../../schema/nouns/Passkey.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { allowCode, codeRefused } from "../../pages/SignIn.ts"
 import { makeSite } from "../../pages/PasskeySite.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
@@ -32,8 +31,7 @@ const unknown = (id: string) =>
 
 const shown = Schema.encodeSync(Passkey)
 
-export const PasskeysHandlers = HttpApiBuilder.group(
-  Api,
+export const PasskeysHandlers = group(
   "passkeys",
   Effect.fnUntraced(function* (handlers) {
     const passkeys = yield* Passkeys

@@ -1,6 +1,5 @@
 /** An organization's own accounts at providers: people set and remove them. Answers have the last four characters of a key only. */
 import { Effect, Redacted, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { Endpoints } from "../../../layers/catalog/Endpoints.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
@@ -13,7 +12,7 @@ import { withCommands } from "../../../schema/Hints.ts"
 import { listProviderAccounts, viaApi } from "../../../schema/Steps.ts"
 import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
 
@@ -35,8 +34,7 @@ const notKept = (provider: string) =>
     `This service can't store a key of ${provider}, because it has no key to encrypt it with. The operator can set RUNGATE_ENCRYPTION_KEY. Nothing was stored.`
   )
 
-export const ProviderAccountsHandlers = HttpApiBuilder.group(
-  Api,
+export const ProviderAccountsHandlers = group(
   "providerAccounts",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* ProviderAccounts

@@ -1,12 +1,11 @@
 /** E-mail verification and passwords. The pages behind links (AccountPages.ts) redeem the same tokens through the same layer. */
 import { Effect, Redacted } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
 import { Mails } from "../../../layers/accounts/Mails.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { allowAttempt, linkAccount } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { allowCode, codeRefused } from "../../pages/SignIn.ts"
@@ -43,8 +42,7 @@ const accepted = {
   note: "If this address has an account, a link to set a new password is on its way. It works once, within an hour."
 }
 
-export const RecoveryHandlers = HttpApiBuilder.group(
-  Api,
+export const RecoveryHandlers = group(
   "recovery",
   Effect.fnUntraced(function* (handlers) {
     const limits = yield* Limits

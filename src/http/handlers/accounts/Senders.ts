@@ -1,13 +1,12 @@
 /** Sending domains: people add and remove them, and a DNS record that the service looks up verifies them. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Dns } from "../../../layers/accounts/Dns.ts"
 import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { Sender } from "../../../schema/nouns/Sender.ts"
 import { sendingDomain } from "../../../schema/accounts/Sender.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { listOf, organizationNoun } from "../OrganizationNoun.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -38,8 +37,7 @@ const notProven = (row: SenderRow, records: ReadonlyArray<string>) => {
   return refused("path.sender_id", message, `${row.domain} ${message}.`)
 }
 
-export const SendersHandlers = HttpApiBuilder.group(
-  Api,
+export const SendersHandlers = group(
   "senders",
   Effect.fnUntraced(function* (handlers) {
     const senders = yield* Senders

@@ -1,6 +1,5 @@
 /** Sign-up, sign-in and sessions of programs. Browsers get theirs as a cookie (BrowserSessions.ts). */
 import { Effect, Redacted, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession, type SessionRow } from "../../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../../layers/accounts/Passwords.ts"
 import { type OpenSessionRow, Sessions } from "../../../layers/accounts/Sessions.ts"
@@ -10,7 +9,7 @@ import { problem } from "../../../schema/Errors.ts"
 import { OpenSession } from "../../../schema/nouns/Session.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { forgetSessionCookie } from "../../access/SessionCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { makeSignIn } from "../../pages/SignIn.ts"
 import { makeSignUp } from "../../pages/SignUp.ts"
@@ -25,8 +24,7 @@ const unknownSession = (session_id: string) =>
     { path: "path.session_id", message: "is not an open session of yours" }
   ])
 
-export const SessionsHandlers = HttpApiBuilder.group(
-  Api,
+export const SessionsHandlers = group(
   "auth",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts

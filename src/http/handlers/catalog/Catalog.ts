@@ -1,6 +1,5 @@
 /** Inspect: the input, output and price of a capability or a raw endpoint, exactly as run enforces them. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Marketplace } from "../../../layers/catalog/Marketplace.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../../layers/catalog/Catalog.ts"
 import { routableNow } from "../../../actors/runs/CapabilityRoute.ts"
@@ -27,7 +26,7 @@ import { approvalsOf, checkHints, type RunChecks } from "../../../schema/guards/
 import { Books } from "../../../layers/ledger/Books.ts"
 import { GuardStore } from "../../../layers/guards/GuardStore.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { InspectRequest } from "../../api/Catalog.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { endpointHealth, startingPrice } from "./CatalogItems.ts"
@@ -175,8 +174,7 @@ const targetOf = (payload: InspectRequest) => {
   return refused("capability", "is required: name a capability, or a provider and its endpoint")
 }
 
-export const CatalogHandlers = HttpApiBuilder.group(
-  Api,
+export const CatalogHandlers = group(
   "catalog",
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog

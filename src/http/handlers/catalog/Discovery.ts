@@ -1,7 +1,6 @@
 /** Discover and the public catalog lists: free, without a key, with ETags. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { Discovery } from "../../../layers/search/Discovery.ts"
 import { Endpoints, type RawProvider } from "../../../layers/catalog/Endpoints.ts"
@@ -13,7 +12,7 @@ import { Health } from "../../../layers/executor/Health.ts"
 import { endpointKey } from "../../../schema/catalog/Endpoint.ts"
 import { notACursor, refusedWith } from "../../../schema/Errors.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { discoverLimitDefault } from "../../api/Discovery.ts"
 import {
@@ -57,8 +56,7 @@ const pageOf = <A>(
   return Effect.succeed({ items, next_cursor: more && last !== undefined ? cursorOf(keyOf(last)) : null })
 }
 
-export const DiscoveryHandlers = HttpApiBuilder.group(
-  Api,
+export const DiscoveryHandlers = group(
   "discovery",
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog

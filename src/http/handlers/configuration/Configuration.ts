@@ -5,7 +5,6 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, RcMap, Semaphore } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Simulations } from "../../../actors/simulation/Simulations.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { WalletLimits } from "../../../layers/ledger/WalletLimits.ts"
@@ -14,7 +13,7 @@ import type { NewSecret } from "../../../schema/configuration/Configuration.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { canonicalJson } from "../../../schema/json/CanonicalJson.ts"
 import { dayMillis } from "../../../schema/money/SpendDay.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import type { ConfigurationPreviewRequest } from "../../api/Configuration.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
@@ -44,8 +43,7 @@ const tooSlow = problem(
 
 const order = ["remove", "change", "create"] as const
 
-export const ConfigurationHandlers = HttpApiBuilder.group(
-  Api,
+export const ConfigurationHandlers = group(
   "configuration",
   Effect.fnUntraced(function* (handlers) {
     const sections = yield* makeParts

@@ -1,6 +1,5 @@
 /** Simulations: a handler checks the question and the key's scope, asks the actor and shows the figures. Nothing is written. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { runsMax, Simulations } from "../../../actors/simulation/Simulations.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
@@ -13,7 +12,7 @@ import { fromOf, toOf } from "../../../schema/Period.ts"
 import type { Figures, Simulated } from "../../../schema/simulation/Simulation.ts"
 import { discover } from "../../../schema/Steps.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { simulationDaysMax } from "../../api/Simulations.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeRulesNow } from "./Parts.ts"
@@ -54,8 +53,7 @@ const simulated = ({ runs, lower, expected, upper }: Simulated) => {
   }
 }
 
-export const SimulationsHandlers = HttpApiBuilder.group(
-  Api,
+export const SimulationsHandlers = group(
   "simulations",
   Effect.fnUntraced(function* (handlers) {
     const simulations = yield* Simulations

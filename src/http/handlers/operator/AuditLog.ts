@@ -1,16 +1,14 @@
 /** The audit log of all organizations and of the service itself. Read only: nobody can change an entry. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AuditLog, everything } from "../../../layers/auditlog/AuditLog.ts"
 import { OperatorAuditEntry } from "../../../schema/nouns/AuditEntry.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageOf } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 
 const entryJson = Schema.encodeSync(OperatorAuditEntry)
 
-export const OperatorAuditLogHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorAuditLogHandlers = group(
   "operatorAuditLog",
   Effect.fnUntraced(function* (handlers) {
     const log = yield* AuditLog

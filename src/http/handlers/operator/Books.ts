@@ -1,6 +1,5 @@
 /** The books of all wallets, recomputed. One audit at a time runs in a process, however many operators ask for it. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Audit, type AuditReport } from "../../../layers/audit/Audit.ts"
 import { BooksWatch } from "../../../layers/audit/BooksWatch.ts"
 import { byEquation } from "../../../layers/audit/titles.ts"
@@ -8,7 +7,7 @@ import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { HeadStore } from "../../../layers/receipts/HeadStore.ts"
 import { Books, BooksAudit, BooksCheck } from "../../../schema/nouns/operator/Books.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 
 const checksShown = 10
 
@@ -22,8 +21,7 @@ const auditView = (report: AuditReport) =>
     equations: byEquation(report.violations)
   })
 
-export const OperatorBooksHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorBooksHandlers = group(
   "operatorBooks",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

@@ -5,13 +5,12 @@
  * The importers are loaded at the first import, because most processes never make one.
  */
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import type { ImportPlan } from "../../../layers/catalog/CatalogImports.ts"
 import type { CatalogStore } from "../../../layers/catalog/CatalogStore.ts"
 import type { Marketplace } from "../../../layers/catalog/Marketplace.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 
 const refusedAt = (path: string, message: string) => refused(path, message, `${path}: ${message}`)
 const changedMeanwhile = refusedAt(
@@ -40,8 +39,7 @@ const view = (plan: ImportPlan, applied: boolean) => {
   }
 }
 
-export const OperatorCatalogHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorCatalogHandlers = group(
   "operatorCatalog",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

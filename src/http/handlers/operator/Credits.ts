@@ -1,6 +1,5 @@
 /** Provider credits: what accounts have left, balances set by hand, and readings that are due now. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { type CreditsRow, CreditsStore } from "../../../layers/executor/CreditsStore.ts"
 import { Margins } from "../../../layers/ledger/Margins.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
@@ -12,7 +11,7 @@ import { MicroUsd } from "../../../schema/money/Money.ts"
 import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 
 /** More runs than a month has. A longer bill is compared in parts. */
 const runsMax = 200_000
@@ -29,8 +28,7 @@ const providerOf = (slug: string) => {
     : Effect.succeed(provider)
 }
 
-export const OperatorCreditsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorCreditsHandlers = group(
   "operatorCredits",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

@@ -1,6 +1,5 @@
 /** Disputes of the outcome warranty, and the decisions of operators. A decision stores a command; the wallet's turn books it. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { makeAcceptDispute } from "../../../actors/warranty/acceptDispute.ts"
 import { Disputes } from "../../../layers/warranty/Disputes.ts"
@@ -10,7 +9,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { OperatorDispute } from "../../../schema/nouns/Dispute.ts"
 import { listDisputes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 
@@ -32,8 +31,7 @@ const limited = problem(
 
 const view = Schema.encodeSync(OperatorDispute)
 
-export const OperatorDisputesHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorDisputesHandlers = group(
   "operatorDisputes",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

@@ -1,13 +1,12 @@
 /** Looks into an organization's runs. Each begins with a reason in the organization's audit log, and none can change anything. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Impersonations } from "../../../layers/operator/Impersonations.ts"
 import { RunStore } from "../../../layers/runs/RunStore.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
@@ -34,8 +33,7 @@ const everyRun = {
 }
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
 
-export const OperatorImpersonationHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorImpersonationHandlers = group(
   "operatorImpersonation",
   Effect.fnUntraced(function* (handlers) {
     const { inPath: organizationOf } = yield* makeOrganizationOf

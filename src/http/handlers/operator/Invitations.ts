@@ -1,13 +1,12 @@
 /** Invitations to sign up. The link is in this answer only: the database has its digest. */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { type InvitationRow, Invitations } from "../../../layers/accounts/Invitations.ts"
 import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
 import { refused } from "../../../schema/Errors.ts"
 import { NewSignUpInvitation, SignUpInvitation } from "../../../schema/nouns/operator/Session.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 
 const shownMax = 100
 
@@ -21,8 +20,7 @@ const view = (row: InvitationRow, now: number) =>
     status: row.used_at !== null ? "used" : row.expires_at.getTime() > now ? "open" : "expired"
   })
 
-export const OperatorInvitationsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorInvitationsHandlers = group(
   "operatorInvitations",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

@@ -3,7 +3,6 @@
  * change under the operator's name.
  */
 import { Effect, Option, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
@@ -22,7 +21,7 @@ import { shownName } from "../../../schema/json/StorableText.ts"
 import { usd } from "../../../schema/money/Money.ts"
 import { auditOrganization } from "../../../schema/Steps.ts"
 import { makeAsOperator, operatorActor } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 import { guardView, keyView, organizationStateView, organizationView } from "./OrganizationAnswer.ts"
@@ -56,8 +55,7 @@ const stillSuspended = (org_id: string, violations: ReadonlyArray<Violation>) =>
 const auditJson = Schema.encodeSync(WalletAudit)
 const creditJson = Schema.encodeSync(OperatorCredit)
 
-export const OperatorOrganizationsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorOrganizationsHandlers = group(
   "operatorOrganizations",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts

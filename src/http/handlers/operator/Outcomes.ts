@@ -1,6 +1,5 @@
 /** Calls with an unknown outcome, and the findings of operators. A finding moves no money and repeats no call. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { UnknownOutcomes } from "../../../layers/runs/UnknownOutcomes.ts"
 import { problem, refused } from "../../../schema/Errors.ts"
 import { withCommands } from "../../../schema/Hints.ts"
@@ -8,7 +7,7 @@ import { looksLike } from "../../../schema/Ids.ts"
 import { UnknownOutcome } from "../../../schema/nouns/operator/Outcome.ts"
 import { listUnknownOutcomes } from "../../../schema/Steps.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 
@@ -19,8 +18,7 @@ const noOutcome = problem(
 
 const outcomeJson = Schema.encodeSync(UnknownOutcome)
 
-export const OperatorOutcomesHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorOutcomesHandlers = group(
   "operatorOutcomes",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

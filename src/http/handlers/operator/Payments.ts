@@ -1,9 +1,8 @@
 /** Payments of all organizations, and events that did not fit. Read only. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { PaymentList } from "../../../layers/operator/PaymentList.ts"
 import { OperatorPayment, PaymentMismatch } from "../../../schema/nouns/operator/Payment.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
 
@@ -12,8 +11,7 @@ const mismatchesMax = 100
 const paymentJson = Schema.encodeSync(OperatorPayment)
 const mismatchJson = Schema.encodeSync(PaymentMismatch)
 
-export const OperatorPaymentsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorPaymentsHandlers = group(
   "operatorPayments",
   Effect.fnUntraced(function* (handlers) {
     const payments = yield* PaymentList

@@ -1,6 +1,5 @@
 /** Providers as the operator sees them. Health, checks and drifts are those that this process routes by. */
 import { Clock, Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
 import { readinessOf } from "../../../layers/catalog/ProviderReadiness.ts"
@@ -13,7 +12,7 @@ import { costBoundCache } from "../../../layers/platform/costBoundCache.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import * as nouns from "../../../schema/nouns/operator/Provider.ts"
 import { fromOf } from "../../../schema/Period.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { daysDefault } from "../../api/operator/Providers.ts"
 import { pageBy } from "../ListPage.ts"
 import { makeOrganizationOf } from "./NamedOrganization.ts"
@@ -52,8 +51,7 @@ const pausedOffers = (broken: ReadonlyArray<Broken>, now: number) =>
     ]
   })
 
-export const OperatorProvidersHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorProvidersHandlers = group(
   "operatorProviders",
   Effect.fnUntraced(function* (handlers) {
     const breakers = yield* Breakers

@@ -1,13 +1,12 @@
 /** Queues and lanes as the operator sees them, and the retry of a dead-lettered command. */
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { DeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { DeadLetter, OperatorQueues } from "../../../schema/nouns/operator/Queues.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { listLimitDefault } from "../../api/shapes/Common.ts"
 import { cut, numberBefore, rowNumber } from "../ListPage.ts"
 
@@ -19,8 +18,7 @@ const noCommand = problem(
 const letterJson = Schema.encodeSync(DeadLetter)
 const queuesJson = Schema.encodeSync(OperatorQueues)
 
-export const OperatorQueuesHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorQueuesHandlers = group(
   "operatorQueues",
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator

@@ -1,13 +1,12 @@
 /** Sessions of operators in the console: sign-in with a printed link, and sign-out. */
 import { Effect, Redacted, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { OperatorSessions } from "../../../layers/operator/OperatorSessions.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { clearOperatorCookie, makeAsOperator, setOperatorCookie } from "../../access/OperatorCookie.ts"
 import { requireOwnPage } from "../../access/SessionCookie.ts"
-import { Api } from "../../api/Api.ts"
+import { group } from "../group.ts"
 import { CurrentOperator, type Operator } from "../../api/operator/OperatorAuth.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 
@@ -19,8 +18,7 @@ const badLink = problem(
 const sessionJson = Schema.encodeSync(OperatorSession)
 const shown = (session: Operator) => sessionJson(session)
 
-export const OperatorSessionsHandlers = HttpApiBuilder.group(
-  Api,
+export const OperatorSessionsHandlers = group(
   "operatorSession",
   Effect.fnUntraced(function* (handlers) {
     const sessions = yield* OperatorSessions
