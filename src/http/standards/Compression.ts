@@ -16,7 +16,7 @@ export const compressedFrom = 1_400
 
 /** These make, change or show credentials, or act for a person. */
 const secretPaths =
-  /^\/v1\/(auth|api-keys|webhook-endpoints|provider-accounts|browser|operator|invitations|oauth)(\/|$)|^\/oauth/
+  /^\/v1\/(auth|api-keys|configuration|webhook-endpoints|provider-accounts|browser|operator|invitations|oauth)(\/|$)|^\/oauth/
 
 const texts =
   /^(application\/(problem\+|jwk-set\+)?json|application\/x-ndjson|text\/(html|csv|plain|markdown|javascript))\b/

@@ -81,6 +81,22 @@ describe("compression", () => {
     expect(text.byteLength).toBeLessThan(compressedFrom)
   })
 
+  test("never the keys that an applied configuration makes", async () => {
+    const authorization = `Bearer ${await org.session()}`
+    const keys = Array.from({ length: 8 }, (_, at) => ({ name: `a key of a configuration, number ${at}` }))
+    const exported = await app.call(authorization.slice(7), "GET", "/v1/configuration")
+    const answer = await fetch(`${app.url}/v1/configuration`, {
+      method: "PUT",
+      decompress: false,
+      headers: { authorization, "accept-encoding": "br, gzip", "content-type": "application/json" },
+      body: JSON.stringify({ configuration: { keys }, digest: exported.body.digest })
+    })
+    const sent = await bytes(answer)
+    expect([answer.status, answer.headers.get("content-encoding")]).toEqual([200, null])
+    expect(sent.byteLength).toBeGreaterThan(compressedFrom)
+    expect(sent.toString()).toContain("rg_test_")
+  })
+
   test("never what may hold a secret, and no stream", async () => {
     const session = await org.session()
     const accepts = { "accept-encoding": "br, gzip" }
