@@ -134,7 +134,7 @@ export const credentialOf = ({ role, keys }: Pick<Rights, "role" | "keys">): str
   return `an API key${keys === "mints" ? " with allow.mint" : ""} or ${session}`
 }
 
-/** The endpoints of the contract, each with what is said of the operation. */
+/** Makes endpoints with what is said of the operation. A proxy keeps the types of the library's functions, which a wrapper would have to repeat. */
 const endpointsWith = (annotations: Context.Context<never>) => {
   const stated = <Make extends CallableFunction>(make: Make): Make =>
     new Proxy(make, { apply: (to, self, given) => Reflect.apply(to, self, given).annotateMerge(annotations) })
