@@ -8,15 +8,22 @@ import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effe
 import { Settings } from "../layers/platform/Settings.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { portTaken } from "./Listening.ts"
-import { MetricsRoutes, type SystemServices } from "./System.ts"
+import { MetricsRoutes } from "./System.ts"
 
 const Routes = MetricsRoutes.pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
+const routed = HttpRouter.toHttpEffect(Routes)
+
+/** What the routes ask of the process when a request comes. */
+type SystemServices = Exclude<
+  Effect.Services<Effect.Success<typeof routed>>,
+  Scope.Scope | HttpServerRequest.HttpServerRequest
+>
 
 export const MetricsServer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { metricsPort: port, metricsHost: hostname } = yield* Settings
     if (port === null) return
-    const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
+    const httpEffect = yield* routed
     const context = yield* Effect.context<SystemServices>()
     const handler = HttpEffect.toWebHandlerWith<
       SystemServices,

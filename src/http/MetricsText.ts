@@ -209,20 +209,3 @@ export const metricsText = Effect.gen(function* () {
   ]
   return `${text.join("\n")}\n${seriesText()}`
 })
-
-/** What the numbers are read from. */
-export type MetricsServices =
-  | Audit
-  | BooksWatch
-  | Breakers
-  | CostDrifts
-  | CreditsStore
-  | EventFeed
-  | Health
-  | Losses
-  | MailStore
-  | Queues
-  | Replica
-  | Stats
-  | Waiters
-  | WebhookDeliveries

@@ -44,6 +44,3 @@ const receive = Effect.gen(function* () {
 }).pipe(Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong))))
 
 export const ProviderEvents = HttpRouter.add("POST", providerEventsPath, receive)
-
-/** What the route asks of the process. */
-export type ProviderEventServices = BounceReports

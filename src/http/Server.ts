@@ -12,7 +12,7 @@ import { Settings } from "../layers/platform/Settings.ts"
 import { LogSink } from "../layers/observability/LogSink.ts"
 import { underway } from "../layers/platform/Underway.ts"
 import { Api } from "./api/Api.ts"
-import { DocsRoutes, type DocsServices } from "./pages/Docs.ts"
+import { DocsRoutes } from "./pages/Docs.ts"
 import { UnsubscribePage } from "./pages/Unsubscribe.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
@@ -68,7 +68,7 @@ import { SessionsHandlers } from "./handlers/accounts/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { consoleDoor } from "./pages/Console.ts"
-import { HomeRoute, type HomeServices } from "./pages/Home.ts"
+import { HomeRoute } from "./pages/Home.ts"
 import { OpenApiRoute } from "./pages/OpenApiDocument.ts"
 import { OpenIdPages } from "./pages/OpenIdPages.ts"
 import { ApproveRunPage } from "./pages/ApproveRun.ts"
@@ -76,7 +76,7 @@ import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { MetadataRoutes } from "./oauth/Metadata.ts"
 import { RegisterRoute } from "./oauth/Register.ts"
 import { TokenRoutes } from "./oauth/Token.ts"
-import { JoinRoute, type JoinServices } from "./pages/Join.ts"
+import { JoinRoute } from "./pages/Join.ts"
 import { HomeCellLayer } from "./middleware/HomeCell.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
@@ -84,14 +84,14 @@ import { runDoor } from "./run/RunDoor.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
-import { type ProviderEventServices, ProviderEvents } from "./ProviderEvents.ts"
+import { ProviderEvents } from "./ProviderEvents.ts"
 import { ProblemPages } from "./pages/Problems.ts"
-import { ReferenceRoutes, type ReferenceServices } from "./pages/Reference.ts"
+import { ReferenceRoutes } from "./pages/Reference.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
-import { StatusRoute, type StatusServices } from "./status/StatusPage.ts"
-import { SystemRoutes, type SystemServices } from "./System.ts"
-import { Webhooks, type WebhookServices } from "./Webhooks.ts"
-import { WellKnownRoute, type WellKnownServices } from "./WellKnown.ts"
+import { StatusRoute } from "./status/StatusPage.ts"
+import { SystemRoutes } from "./System.ts"
+import { Webhooks } from "./Webhooks.ts"
+import { WellKnownRoute } from "./WellKnown.ts"
 
 /** Waits last up to 120 s without a byte; Bun cuts silent requests after 10 s unless told otherwise, and takes 255 at most. */
 const idleSeconds = 255
@@ -171,18 +171,13 @@ export const Routes = Layer.mergeAll(
   WellKnownRoute
 ).pipe(Layer.provide(HomeCellLayer), Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
+const routed = HttpRouter.toHttpEffect(Routes)
+
 /** What the routes ask of the process when a request comes. */
-type RouteServices =
-  | StatusServices
-  | SystemServices
-  | DocsServices
-  | ReferenceServices
-  | Limits
-  | HomeServices
-  | JoinServices
-  | WebhookServices
-  | ProviderEventServices
-  | WellKnownServices
+type RouteServices = Exclude<
+  Effect.Services<Effect.Success<typeof routed>>,
+  Scope.Scope | HttpServerRequest.HttpServerRequest
+>
 
 const strictSeconds = 365 * 86_400
 
@@ -213,7 +208,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const waiters = yield* Waiters
       const sink = yield* LogSink
       const feed = yield* EventFeed
-      const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
+      const httpEffect = yield* routed
       // Known once it listens.
       let peerOf = (_request: Request): string | null => null
       // A request that the tools of /mcp make in this process has no connection; it counts as who called the tool.

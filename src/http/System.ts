@@ -10,7 +10,7 @@ import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { type ErrorCode, problem } from "../schema/Errors.ts"
-import { metricsText, type MetricsServices } from "./MetricsText.ts"
+import { metricsText } from "./MetricsText.ts"
 import { Readiness } from "./middleware/Readiness.ts"
 import { type CheckServices, serviceChecks } from "./status/ServiceChecks.ts"
 import { problemAnswer } from "./standards/ProblemType.ts"
@@ -90,6 +90,3 @@ const routes = (isPublic: boolean) =>
 export const SystemRoutes = routes(true)
 /** For the listener of its own. */
 export const MetricsRoutes = routes(false)
-
-/** What these routes ask of the process. */
-export type SystemServices = CheckServices | MetricsServices | Settings

@@ -44,6 +44,3 @@ const receive = Effect.gen(function* () {
 )
 
 export const Webhooks = HttpRouter.add("POST", webhookPath, receive)
-
-/** What the route asks of the process. */
-export type WebhookServices = PaymentEvents | Payments | PaymentStore

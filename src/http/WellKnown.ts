@@ -4,7 +4,6 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { SigningKeys } from "../layers/receipts/SigningKeys.ts"
 import { keysPath } from "../schema/receipts/PublicKeys.ts"
-import type { Limits } from "./middleware/Limits.ts"
 import { rateLimitedPage } from "./middleware/RequestChecks.ts"
 
 /** A new key is found by clients after at most this long, and by verifiers that meet an unknown key at once. */
@@ -25,6 +24,3 @@ export const WellKnownRoute = Layer.unwrap(
     return HttpRouter.add("GET", keysPath, rateLimitedPage(answer))
   })
 )
-
-/** Services that this route needs. */
-export type WellKnownServices = Limits | SigningKeys

@@ -11,7 +11,6 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { packageFolder } from "../../layers/platform/packageFolder.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 
 const cacheSeconds = 300
@@ -129,6 +128,3 @@ export const DocsRoutes = Layer.unwrap(
     )
   })
 )
-
-/** Services that these routes need. */
-export type DocsServices = Limits

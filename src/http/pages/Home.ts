@@ -2,7 +2,6 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
-import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
@@ -44,6 +43,3 @@ ${modeOf[settings.mode]}
     })
   )
 )
-
-/** Services that this route needs. */
-export type HomeServices = Limits | Settings

@@ -5,7 +5,6 @@ import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
 import { cellQuery } from "../../schema/accounts/TokenText.ts"
 import { codeOf, describeTerms } from "../../schema/wallet/Referral.ts"
-import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
@@ -55,6 +54,3 @@ ${joining[settings.signUp]}
     })
   )
 )
-
-/** Services that this route needs. */
-export type JoinServices = Limits | Referrals | Settings

@@ -7,7 +7,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiScalar } from "effect/http-api"
-import type { Limits } from "../middleware/Limits.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped } from "./Page.ts"
 import { fileHeaders, pageHeaders } from "./PageHeaders.ts"
@@ -102,6 +101,3 @@ export const ReferenceRoutes = Layer.unwrap(
     )
   })
 )
-
-/** Services that these routes need. */
-export type ReferenceServices = Limits

@@ -53,4 +53,4 @@ export const serviceChecks = Effect.gen(function* () {
 })
 
 /** Services that the checks need. */
-export type CheckServices = DatabaseChecks | MailStore | Queues | Readiness
+export type CheckServices = Effect.Services<typeof serviceChecks>

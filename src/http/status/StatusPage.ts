@@ -12,7 +12,6 @@ import { Health } from "../../layers/executor/Health.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import type { HealthStatus } from "../../schema/runs/Health.ts"
-import type { Limits } from "../middleware/Limits.ts"
 import { statusPath } from "../middleware/Paths.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page, table } from "../pages/Page.ts"
@@ -121,6 +120,3 @@ export const StatusRoute = Layer.unwrap(
     return HttpRouter.add("GET", statusPath, rateLimitedPage(answer))
   })
 )
-
-/** Services that this route needs. */
-export type StatusServices = CheckServices | Limits
