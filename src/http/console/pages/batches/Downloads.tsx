@@ -7,39 +7,15 @@ import { counted } from "../../data/words.ts"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
+import { FileDrop } from "./FileDrop.tsx"
 import { keepFile, keptFile, type Sheet } from "./readFile.ts"
 import { addressOfResults, allResults, type Batch, endedOf } from "./useBatch.ts"
-import { FileProblem, useSheetFile } from "./useSheetFile.tsx"
 
 /** Null if this can be the file of the batch. */
 const problemWith = ({ name, rows }: Sheet, batch: Batch): string | null =>
   rows.length === batch.rows.total
     ? null
     : `${name} has ${counted(rows.length, "row")}, and the batch has ${batch.rows.total.toLocaleString("en")}. Choose the file that the batch was made of.`
-
-/** The service has only the fields that were run, so the file's other columns come from the file. */
-const AskFile = ({ batch, onSheet }: { readonly batch: Batch; readonly onSheet: (sheet: Sheet) => void }) => {
-  const { take, problem } = useSheetFile(onSheet, (sheet) => problemWith(sheet, batch))
-  return (
-    <>
-      <p className="mb-4 text-muted">
-        The service keeps what was run, not your file. Choose it once more, and the results are saved beside its
-        columns. It is not sent.
-      </p>
-      <label htmlFor="batch-file" className="mb-1 block font-medium">
-        CSV of the batch
-      </label>
-      <input
-        id="batch-file"
-        type="file"
-        accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
-        onChange={(event) => void take(event.target.files?.[0])}
-        className="block w-full"
-      />
-      <FileProblem problem={problem} />
-    </>
-  )
-}
 
 export const Downloads = ({ batch }: { readonly batch: Batch }) => {
   const [asks, setAsks] = useState(false)
@@ -70,8 +46,15 @@ export const Downloads = ({ batch }: { readonly batch: Batch }) => {
         {saving.isPending && "…"}
       </Menu>
       <Dialog open={asks} onClose={() => setAsks(false)} title="Choose the file of this batch">
-        <AskFile
-          batch={batch}
+        {/* The service has only the fields that were run, so the file's other columns come from the file. */}
+        <p className="mb-4 text-muted">
+          The service keeps what was run, not your file. Choose it once more, and the results are saved beside its
+          columns. It is not sent.
+        </p>
+        <FileDrop
+          label="CSV of the batch"
+          sheet={null}
+          problemWith={(sheet) => problemWith(sheet, batch)}
           onSheet={(sheet) => {
             keepFile(batch.id, sheet)
             setAsks(false)

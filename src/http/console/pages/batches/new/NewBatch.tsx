@@ -4,9 +4,9 @@ import { useFilters } from "../../../data/address.ts"
 import { catalogStaleMillis, useCapabilities } from "../../../data/lists.ts"
 import { FilterSelect } from "../../../lists/Filters.tsx"
 import { Failed, LoadedPanel, Page, Panel, TextLink } from "../../../parts/Page.tsx"
+import { FileDrop } from "../FileDrop.tsx"
 import type { Sheet } from "../readFile.ts"
 import { Cost } from "./Cost.tsx"
-import { FileDrop } from "./FileDrop.tsx"
 import { guessedColumns } from "../../../../client/Columns.ts"
 import { type InputForm, formOf, inputsOf, problemsOf } from "./inputs.ts"
 import { MappingForm, Preview } from "./Columns.tsx"
@@ -102,6 +102,7 @@ const NewBatch = () => {
     >
       <Panel title="1. File">
         <FileDrop
+          label={sheet === null ? "Drop a CSV here, or choose a file" : "Drop or choose another file"}
           sheet={sheet?.read ?? null}
           onSheet={(read) => setSheet((before) => ({ read, count: (before?.count ?? 0) + 1 }))}
         />

@@ -1,18 +1,39 @@
-/** Takes a CSV that is dropped or chosen. It is read in this page; nothing is sent before somebody runs it. */
+/** Takes a CSV that is dropped or chosen, and says what is wrong with it. It is read in this page; nothing is sent before somebody runs it. */
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
-import { counted } from "../../../data/words.ts"
-import type { Sheet } from "../readFile.ts"
-import { FileProblem, useSheetFile } from "../useSheetFile.tsx"
+import { counted } from "../../data/words.ts"
+import { announce } from "../../parts/Values.tsx"
+import { type Sheet, sheetOf } from "./readFile.ts"
 
-export const FileDrop = ({
-  sheet,
-  onSheet
-}: {
+const useSheetFile = (onSheet: (sheet: Sheet) => void, problemWith: (sheet: Sheet) => string | null) => {
+  const [problem, setProblem] = useState<string | null>(null)
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return
+    try {
+      const read = sheetOf(file.name, new Uint8Array(await file.arrayBuffer()))
+      const newProblem = "problem" in read ? read.problem : problemWith(read.sheet)
+      setProblem(newProblem)
+      if (newProblem !== null || "problem" in read) return
+      announce(`${read.sheet.name}: ${read.sheet.rows.length} rows.`)
+      onSheet(read.sheet)
+    } catch {
+      setProblem(`${file.name} can't be read. Choose it again; it may have been changed or moved.`)
+    }
+  }
+  return { take, problem }
+}
+
+interface FileDropProps {
+  readonly label: string
+  /** The file that was taken. */
   readonly sheet: Sheet | null
   readonly onSheet: (sheet: Sheet) => void
-}) => {
-  const { take, problem } = useSheetFile(onSheet)
+  /** What the page finds wrong with a file that can be read. */
+  readonly problemWith?: (sheet: Sheet) => string | null
+}
+
+export const FileDrop = ({ label, sheet, onSheet, problemWith = () => null }: FileDropProps) => {
+  const { take, problem } = useSheetFile(onSheet, problemWith)
   const [isOver, setOver] = useState(false)
   const dropped = (event: DragEvent) => {
     event.preventDefault()
@@ -33,7 +54,7 @@ export const FileDrop = ({
         <Upload size={20} aria-hidden="true" className="shrink-0 text-muted" />
         <div className="min-w-0 flex-1">
           <label htmlFor="file" className="mb-1 block font-medium">
-            {sheet === null ? "Drop a CSV here, or choose a file" : "Drop or choose another file"}
+            {label}
           </label>
           <input
             id="file"
@@ -53,7 +74,11 @@ export const FileDrop = ({
           </p>
         </div>
       </div>
-      <FileProblem problem={problem} />
+      {problem !== null && (
+        <p role="alert" className="mt-2 break-words text-red">
+          {problem}
+        </p>
+      )}
       {sheet !== null && (
         <p className="mt-2 break-words">
           <strong>{sheet.name}</strong>: {counted(sheet.rows.length, "row")}, {counted(sheet.header.length, "column")}
