@@ -15,13 +15,13 @@ interface Shared {
   readonly problems: ReadonlyMap<string, string>
 }
 
-const sentence = (names: ReadonlyArray<string>) =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`
+const all = new Intl.ListFormat("en-GB")
+const either = new Intl.ListFormat("en-GB", { type: "disjunction" })
 
 const oneOf = (ways: ReadonlyArray<ReadonlyArray<string>>) =>
   ways.every(({ length }) => length === 1)
-    ? sentence(ways.map(([name = ""]) => labelWords(name))).replace(/ and (?=[^,]*$)/, " or ")
-    : ways.map((names) => sentence(names.map(labelWords))).join(", or ")
+    ? either.format(ways.flat().map(labelWords))
+    : ways.map((names) => all.format(names.map(labelWords))).join(", or ")
 
 /** Which fields go together, such as a full name or its parts. */
 const Groups = ({ groups }: { readonly groups: Part["groups"] }) => {
@@ -68,7 +68,7 @@ const AsJson = ({ form, problems }: Shared) => {
       aria-invalid={problems.size > 0}
       hint={
         <>
-          <p>An object with {sentence(form.parts.map(({ name }) => name))}.</p>
+          <p>An object with {all.format(form.parts.map(({ name }) => name))}.</p>
           {own !== undefined && <p className="text-red">The request {own}</p>}
           {others.map(([path, message]) => (
             <p key={path} className="break-words text-red">
