@@ -1,5 +1,5 @@
 /** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
-import { api, useRead } from "../../data/api.ts"
+import { type AnswerOf, api, useRead } from "../../data/api.ts"
 
 import { counted } from "../../data/words.ts"
 import { Figure } from "../../lists/Facts.tsx"
@@ -94,6 +94,11 @@ const ProvidersPanel = () => {
   )
 }
 
+type Ended = AnswerOf<"operatorProviders", "margins">["ended"]
+const runsIn = (ended: Ended) => ended.reduce((sum, { runs }) => sum + runs, 0)
+const wordsOf = (ended: Ended) =>
+  ended.map(({ runs, status }) => `${runs.toLocaleString("en")} ${statusWord(status)}`).join(", ")
+
 /** A blocked run met a limit that its organization set. */
 const noErrors = new Set(["succeeded", "no_match", "blocked", "cancelled"])
 const unknownMax = 200
@@ -106,9 +111,9 @@ const Business = () => {
     <section aria-label="Business" className="mb-6">
       <Loaded query={margins} skeleton={<Skeleton lines={2} height={40} />}>
         {({ total, ended }) => {
-          const runs = ended.reduce((sum, one) => sum + one.runs, 0)
+          const runs = runsIn(ended)
           const errors = ended.filter(({ status }) => !noErrors.has(status))
-          const failed = errors.reduce((sum, one) => sum + one.runs, 0)
+          const failed = runsIn(errors)
           return (
             <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
               <Figure title="Revenue" value={<Money amount={total.charged} />}>
@@ -116,15 +121,14 @@ const Business = () => {
                 {total.margin_percent !== null && ` (${total.margin_percent} %)`}
               </Figure>
               <Figure title="Runs" value={runs.toLocaleString("en")}>
-                {ended.map((one) => `${one.runs.toLocaleString("en")} ${statusWord(one.status)}`).join(", ") ||
-                  "none has ended"}
+                {wordsOf(ended) || "none has ended"}
               </Figure>
               <Figure
                 title="Errors"
                 value={runs === 0 ? "–" : `${((failed * 100) / runs).toFixed(1)} %`}
                 look={failed === 0 ? "" : "text-red"}
               >
-                {errors.map((one) => `${one.runs.toLocaleString("en")} ${statusWord(one.status)}`).join(", ") || "none"}
+                {wordsOf(errors) || "none"}
               </Figure>
               <Loaded query={unknown}>
                 {({ items, next_cursor }) => (

@@ -40,8 +40,9 @@ const Decide = ({ run_id, decision }: DecideProps) => {
   )
 }
 
-const Row = ({ dispute }: { readonly dispute: Dispute }) => (
+const entryOf = (dispute: Dispute) => (
   <Entry
+    key={dispute.run_id}
     title={
       <>
         <TextLink to={`/operator/organizations/${dispute.org_id}`}>{dispute.org_id}</TextLink>:{" "}
@@ -93,13 +94,7 @@ const Disputes = () => {
         empty={decided === "true" ? "There is no dispute." : "No dispute waits for a decision."}
         hint="A dispute that the outcome warranty can't decide by itself will be here."
       >
-        {(disputes) => (
-          <ul className="rounded border border-line bg-panel px-4">
-            {disputes.map((dispute) => (
-              <Row key={dispute.run_id} dispute={dispute} />
-            ))}
-          </ul>
-        )}
+        {(disputes) => <ul className="rounded border border-line bg-panel px-4">{disputes.map(entryOf)}</ul>}
       </PagedList>
     </>
   )

@@ -36,8 +36,9 @@ const Resolve = ({ outcome }: { readonly outcome: Outcome }) => (
   </Ask>
 )
 
-const Row = ({ outcome }: { readonly outcome: Outcome }) => (
+const entryOf = (outcome: Outcome) => (
   <Entry
+    key={outcome.run_id}
     title={
       <>
         <span className="font-medium">{outcome.capability ?? outcome.endpoint ?? ""}</span> at {outcome.provider}:{" "}
@@ -68,13 +69,7 @@ const Outcomes = () => (
       empty="No call has an unknown outcome."
       hint="A call whose answer was lost will be here until somebody or the service finds out."
     >
-      {(outcomes) => (
-        <ul className="rounded border border-line bg-panel px-4">
-          {outcomes.map((outcome) => (
-            <Row key={outcome.run_id} outcome={outcome} />
-          ))}
-        </ul>
-      )}
+      {(outcomes) => <ul className="rounded border border-line bg-panel px-4">{outcomes.map(entryOf)}</ul>}
     </PagedList>
   </Page>
 )

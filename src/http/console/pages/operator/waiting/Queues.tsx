@@ -36,8 +36,9 @@ const Retry = ({ letter }: { readonly letter: Letter }) => {
   )
 }
 
-const Row = ({ letter }: { readonly letter: Letter }) => (
+const entryOf = (letter: Letter) => (
   <Entry
+    key={letter.id}
     title={
       <>
         <span className="font-medium">{letter.command}</span> of{" "}
@@ -62,13 +63,7 @@ const DeadLetters = () => (
       paged={usePaged(["operator", "dead-letters"], (from) => api.operatorQueues.deadLetters({ query: from }))}
       empty={<p className="text-muted">None. A command that fails alone five times will be here, with its error.</p>}
     >
-      {(letters) => (
-        <ul>
-          {letters.map((letter) => (
-            <Row key={letter.id} letter={letter} />
-          ))}
-        </ul>
-      )}
+      {(letters) => <ul>{letters.map(entryOf)}</ul>}
     </PagedList>
   </Panel>
 )
