@@ -8,6 +8,7 @@ import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { allows, type Role, roles } from "../../schema/accounts/Role.ts"
 import { doubtSentences } from "../../schema/catalog/Doubt.ts"
 import { type EventKind, eventWords } from "../../schema/events/Event.ts"
+import { statuses } from "../../schema/runs/Run.ts"
 import { type EntryType, entryWords } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { Rights } from "../api/shapes/Common.ts"
@@ -43,6 +44,7 @@ export const restrictedOperations = () => {
   return table
 }
 
+export const runStatuses = (): ReadonlyArray<string> => statuses
 export const wordsOfEvents = (): Readonly<Record<EventKind, string>> => eventWords
 export const wordsOfEntries = (): Readonly<Record<EntryType, string>> => entryWords
 /** Why the outcome of a call is unknown. */

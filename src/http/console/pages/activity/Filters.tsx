@@ -1,6 +1,7 @@
 /** Filters of Activity. They live in the address, so a link shows the same list. */
 import { X } from "lucide-react"
 import { useEffect, useMemo } from "react"
+import { runStatuses } from "../../../client/operations.ts" with { type: "macro" }
 import { onForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters, useGo } from "../../data/address.ts"
 import { useApiKeys } from "../../data/lists.ts"
@@ -11,17 +12,7 @@ import { statusWord } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 import { meaningOf } from "./searchText.ts"
 
-const statuses = [
-  "succeeded",
-  "no_match",
-  "failed",
-  "timed_out",
-  "blocked",
-  "cancelled",
-  "running",
-  "queued",
-  "reserved"
-]
+const statuses = runStatuses()
 const groupings = { day: "By day", capability: "By capability", provider: "By provider", key: "By key" }
 
 /** A text that is no filter stays in the address as `q`, with where else it may be found. */
