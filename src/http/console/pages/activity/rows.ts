@@ -62,6 +62,10 @@ export const after = (row: RunRow, event: LiveEvent): RunRow => {
   }
 }
 
+/** Changed rows of runs that the list has as open. A list that was read again has the others itself, for as long as its page is open. */
+export const ofOpen = (rows: Iterable<readonly [string, RunRow]>, open: ReadonlyMap<string, RunRow>) =>
+  new Map([...rows].filter(([run_id]) => open.has(run_id)))
+
 /** Whether a list with these filters may have the event's run. Keys and labels are not in the event, so they may. */
 export const mayMatch = (query: Readonly<Record<string, string>>, event: LiveEvent): boolean => {
   const { status, capability, endpoint } = query

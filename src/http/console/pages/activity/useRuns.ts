@@ -6,7 +6,7 @@ import { api, queries } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { type PageOf, usePaged } from "../../lists/PagedList.tsx"
-import { after, mayMatch, type RunRow, rowOf, runOf } from "./rows.ts"
+import { after, mayMatch, ofOpen, type RunRow, rowOf, runOf } from "./rows.ts"
 
 type Pages = InfiniteData<PageOf<RunRow>, string>
 
@@ -30,6 +30,8 @@ export const queryOf = (search: Search): Record<string, string> => {
 const useChanged = (items: ReadonlyArray<RunRow>) => {
   const [changed, setChanged] = useState<ReadonlyMap<string, RunRow>>(new Map())
   const open = useMemo(() => new Map(items.flatMap((row) => (row.done ? [] : [[row.run_id, row] as const]))), [items])
+  const openNow = useRef(open)
+  openNow.current = open
   const waiting = useRef(new Map<string, RunRow>())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -45,7 +47,7 @@ const useChanged = (items: ReadonlyArray<RunRow>) => {
       timer.current = undefined
       const rows = waiting.current
       waiting.current = new Map()
-      setChanged((before) => new Map([...before, ...rows]))
+      setChanged((before) => ofOpen([...before, ...rows], openNow.current))
     }, drawMillis)
     return true
   }
