@@ -2,15 +2,14 @@
 import { useMemo } from "react"
 import { firstRun } from "../../../client/Shell.ts"
 import { type Search, useFilters } from "../../data/address.ts"
-import { api, useRead } from "../../data/api.ts"
+import { api } from "../../data/api.ts"
 import { useKeyNames } from "../../data/lists.ts"
 import { connection, refreshSoon, useLive } from "../../data/live.ts"
 import { exactDollars, sumOf } from "../../data/money.ts"
 import { useStore } from "../../data/store.ts"
 import { Export } from "../../lists/Filters.tsx"
-import { PagedList } from "../../lists/PagedList.tsx"
-import { Button, Empty, Loaded, PageHead, TextLink } from "../../parts/Page.tsx"
-import { DataTable } from "../../parts/Table.tsx"
+import { PagedList, PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { Button, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge, CodeBlock } from "../../parts/Values.tsx"
 import { usageColumns } from "../usage/UsageTable.tsx"
 import { periodIn } from "../usage/groupings.ts"
@@ -23,36 +22,33 @@ const groupings = ["day", "capability", "provider", "key"] as const
 const Groups = ({ search }: { readonly search: Search }) => {
   const by = groupings.find((one) => one === search["group"]) ?? "day"
   const period = useMemo(() => periodIn(search), [search])
-  const usage = useRead(["usage", by, period], () => api.usage.get({ query: { ...period, group_by: by, limit: 200 } }))
+  const paged = usePaged(
+    ["usage", by, period],
+    (from) => api.usage.get({ query: { ...period, group_by: by, ...from } }),
+    { pageSize: 200 }
+  )
+  const { items, hasMore } = paged
   const names = useKeyNames(by === "key")
   useLive(({ type }) => {
     if (type === "run.finished") refreshSoon("usage")
   })
   return (
-    <Loaded query={usage}>
-      {({ items, next_cursor }) =>
-        items.length === 0 ? (
-          <Empty title="No run ended in this time.">
-            <TextLink to="/activity">Show runs one by one</TextLink>
-          </Empty>
-        ) : (
-          <>
-            <DataTable
-              label={`Runs by ${by}`}
-              rows={items}
-              columns={usageColumns([by], {}, names)}
-              keyOf={(item) => String(item[by] ?? "")}
-            />
-            <p className="mt-3 text-muted">
-              {next_cursor === null
-                ? `${exactDollars(sumOf(items.map(({ charged }) => charged)))} in total.`
-                : "The first 200 groups."}{" "}
-              Finished runs by day of the time zone; other filters do not apply to groups.
-            </p>
-          </>
-        )
-      }
-    </Loaded>
+    <>
+      <PagedTable
+        paged={paged}
+        label={`Runs by ${by}`}
+        columns={usageColumns([by], {}, names)}
+        keyOf={(item) => String(item[by] ?? "")}
+        empty="No run ended in this time."
+        hint={<TextLink to="/activity">Show runs one by one</TextLink>}
+      />
+      {items !== null && items.length > 0 && (
+        <p className="mt-3 text-muted">
+          {!hasMore && `${exactDollars(sumOf(items.map(({ charged }) => charged)))} in total. `}
+          Finished runs by day of the time zone; other filters do not apply to groups.
+        </p>
+      )}
+    </>
   )
 }
 
@@ -97,6 +93,7 @@ const Runs = ({ query }: { readonly query: Record<string, string> }) => {
 
 const Activity = () => {
   const [search] = useFilters()
+  const { group = "" } = search
   const query = useMemo(() => queryOf(search), [search])
   return (
     <>
@@ -104,7 +101,7 @@ const Activity = () => {
         <Live />
       </PageHead>
       <Filters />
-      {(search["group"] ?? "") === "" ? <Runs query={query} /> : <Groups search={search} />}
+      {group === "" ? <Runs query={query} /> : <Groups key={group} search={search} />}
     </>
   )
 }
