@@ -48,7 +48,9 @@ const Erased = ({ in_flight }: { readonly in_flight: number }) => (
   </>
 )
 
-const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
+export const Erase = ({ subject }: { readonly subject: Subject }) => {
+  const { normalized, kind } = subject
+  const [asks, setAsks] = useState(false)
   const fresh = useRead(["erasure", normalized, kind], () => knownOf(normalized, kind, 1), {
     enabled: asks,
     staleTime: 0,
@@ -57,12 +59,7 @@ const useErasure = ({ normalized, kind }: Subject, asks: boolean) => {
   const erase = useAction(() => api.history.erase({ query: { q: normalized, kind } }), {
     says: ({ erased }) => `Erased ${runsInWords(erased)}.`
   })
-  return { fresh, erase, counted: fresh.data === undefined || fresh.isFetching ? null : erasable(fresh.data) }
-}
-
-export const Erase = ({ subject }: { readonly subject: Subject }) => {
-  const [asks, setAsks] = useState(false)
-  const { fresh, erase, counted } = useErasure(subject, asks)
+  const counted = fresh.data === undefined || fresh.isFetching ? null : erasable(fresh.data)
   const done = erase.data
   const ended = counted?.ended ?? 0
   const title =

@@ -12,12 +12,8 @@ type Listed = AnswerOf<"operatorOrganizations", "list">["items"][number]
 const pathOf = ({ org_id }: Listed) => `/operator/organizations/${org_id}`
 
 /** The first violation that a check found. The organization's page has all. */
-const Why = ({ violations }: { readonly violations: ReadonlyArray<string> }) => (
-  <span className="block max-w-md text-red break-words">
-    {violations[0] ?? "Its books do not add up."}
-    {violations.length > 1 && ` (and ${violations.length - 1} more)`}
-  </span>
-)
+const whyOf = ({ violations: [first, ...others] }: NonNullable<Listed["suspension"]>) =>
+  `${first ?? "Its books do not add up."}${others.length === 0 ? "" : ` (and ${others.length} more)`}`
 
 const columns = columnsOf("OperatorOrganization", {
   name: (row) => (
@@ -27,7 +23,7 @@ const columns = columnsOf("OperatorOrganization", {
         {row.suspension !== null && <Badge tone="red">suspended</Badge>}
       </span>
       <span className="block font-mono text-muted max-sm:hidden">{row.org_id}</span>
-      {row.suspension !== null && <Why violations={row.suspension.violations} />}
+      {row.suspension !== null && <span className="block max-w-md text-red break-words">{whyOf(row.suspension)}</span>}
     </>
   )
 })

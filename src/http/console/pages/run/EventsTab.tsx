@@ -64,12 +64,7 @@ const unread = "Events are kept for 30 days. Those of this run are gone, or the 
 export const EventsTab = ({ run_id }: { readonly run_id: string }) => {
   const { events, state } = useEvents(run_id)
   if (events.length === 0 && state === "reading") return <Skeleton lines={4} />
-  if (events.length === 0)
-    return (
-      <Empty title="No events">
-        <p className="text-muted">{unread}</p>
-      </Empty>
-    )
+  if (events.length === 0) return <Empty title="No events">{unread}</Empty>
   return (
     <>
       <ol className="space-y-3">

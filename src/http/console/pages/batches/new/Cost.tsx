@@ -38,36 +38,10 @@ const Figures = ({ cost, count }: { readonly cost: SampledCost; readonly count: 
   </>
 )
 
-interface ExistingProps {
-  readonly id: string
-  readonly limit: string
-  readonly busy: boolean
-  readonly onAgain: () => void
-}
-
-/** The file has a batch already. Running it again is another purchase, so it is asked for in its own words. */
-const Existing = ({ id, limit, busy, onAgain }: ExistingProps) => (
-  <div role="alert" className="rounded border border-amber p-4">
-    <p className="font-medium">This file was run before, with the same columns. Nothing was started or paid now.</p>
-    <div className="mt-3 flex flex-wrap items-center gap-4">
-      <TextLink to={`/batches/${id}`}>Show that batch</TextLink>
-      <Button look="danger" busy={busy} onClick={onAgain}>
-        Run it again, and pay again, at most {exactDollars(limit)}
-      </Button>
-    </div>
-  </div>
-)
-
 type Draft = Omit<Plan, "max_total" | "again">
 
-const Runs = ({
-  plan,
-  suggested
-}: {
-  readonly plan: Draft
-  /** The most that all rows cost by their quotes. */
-  readonly suggested: string
-}) => {
+/** `suggested`: the most that all rows cost by their quotes. */
+const Runs = ({ plan, suggested }: { readonly plan: Draft; readonly suggested: string }) => {
   const count = plan.inputs.length
   const [typed, setTyped] = useState<string | null>(null)
   const [again, setAgain] = useState("")
@@ -112,7 +86,18 @@ const Runs = ({
       )}
       <FormProblem error={start.error} />
       {start.data?._tag === "Existing" ? (
-        <Existing id={start.data.id} limit={limit} busy={start.isPending} onAgain={runAgain} />
+        // Running the file again is another purchase, so it is asked for in its own words.
+        <div role="alert" className="rounded border border-amber p-4">
+          <p className="font-medium">
+            This file was run before, with the same columns. Nothing was started or paid now.
+          </p>
+          <div className="mt-3 flex flex-wrap items-center gap-4">
+            <TextLink to={`/batches/${start.data.id}`}>Show that batch</TextLink>
+            <Button look="danger" busy={start.isPending} onClick={runAgain}>
+              Run it again, and pay again, at most {exactDollars(limit)}
+            </Button>
+          </div>
+        </div>
       ) : (
         <Button type="submit" look="primary" busy={start.isPending} disabled={!isAmount}>
           Run {counted(count, "row")}

@@ -83,18 +83,13 @@ const quoteOf = async (capability: string, input: Input): Promise<Quote | string
   }
 }
 
-const largest = (amounts: ReadonlyArray<string>): bigint =>
-  amounts.reduce((most, one) => {
-    const micros = microsOf(one) ?? 0n
-    return micros > most ? micros : most
-  }, 0n)
-
 const summed = (answers: ReadonlyArray<Quote | string>): SampledCost => {
   const quotes = answers.flatMap((one) => (typeof one === "string" ? [] : [one]))
   const expected = quotes.reduce((sum, one) => sum + (microsOf(one.expected) ?? 0n), 0n)
+  const amounts = quotes.flatMap(({ hold, maximum }) => [microsOf(hold) ?? 0n, microsOf(maximum) ?? 0n])
   return {
     quoted: quotes.length,
-    maximum: amountOf(largest(quotes.flatMap(({ hold, maximum }) => [hold, maximum]))),
+    maximum: amountOf(amounts.reduce((most, one) => (one > most ? one : most), 0n)),
     expected: amountOf(quotes.length === 0 ? 0n : expected / BigInt(quotes.length)),
     blocked: quotes.find(({ would }) => would === "block")?.error?.message ?? null,
     refused: answers.flatMap((one) => (typeof one === "string" ? [one] : []))
