@@ -21,7 +21,11 @@ const pages = [
   ["/settings/audit-log", "/v1/audit-log", "Audit log"],
   ["/settings/referrals", "/v1/referrals", "Referrals"],
   ["/settings/provider-accounts", "/v1/provider-accounts", "Provider accounts"],
-  ["/settings/account", "/v1/auth/sessions", "Account"]
+  ["/settings/account", "/v1/auth/sessions", "Account"],
+  ["/runs/run_1", "/v1/runs/run_1", "Run"],
+  ["/batches/bat_1", "/v1/batches/bat_1", "Batch"],
+  ["/catalog/no.such", "/v1/inspect", "Capability"],
+  ["/catalog/hunter/no/such?method=GET", "/v1/inspect", "Endpoint"]
 ] as const
 
 describe.skipIf(!hasBrowser)("pages whose data does not come", () => {

@@ -7,7 +7,7 @@ import { amountOf, exactDollars, microsOf, shareOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
 import { counted } from "../../data/words.ts"
 import { AmountField } from "../../parts/Field.tsx"
-import { Denied, Link, Loaded, Page, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Denied, Link, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
 import { Id, Money, Status, statusBar, Time } from "../../parts/Values.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Results } from "./Results.tsx"
@@ -158,9 +158,9 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
 }
 
 const BatchPage = () => (
-  <Loaded query={useBatch(useParam("batch_id"))} skeleton={<Skeleton lines={8} height={24} />}>
+  <LoadedPage title="Batch" query={useBatch(useParam("batch_id"))}>
     {(data) => <Shown batch={data} />}
-  </Loaded>
+  </LoadedPage>
 )
 
 export default BatchPage

@@ -3,7 +3,7 @@ import { useParam } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Badge, CodeBlock, Id, Money } from "../../parts/Values.tsx"
-import { Empty, Loaded, Page, RowLink, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Empty, LoadedPage, Page, RowLink, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
 import { HealthBadge, PriceFrom, PricingWords } from "./prices.tsx"
@@ -82,9 +82,9 @@ const CapabilityPage = () => {
     { staleTime: 60_000 }
   )
   return (
-    <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
+    <LoadedPage title="Capability" query={inspected}>
       {(data) => (isCapability(data) ? <Shown inspected={data} /> : <Empty title="This is not a capability." />)}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -3,7 +3,7 @@ import { api, ApiError, useRead } from "../../data/api.ts"
 import { useFilters, useParam } from "../../data/address.ts"
 import { Bullets } from "../../lists/Facts.tsx"
 import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
-import { Empty, Loaded, Page, Skeleton, TextLink } from "../../parts/Page.tsx"
+import { Empty, LoadedPage, Page, TextLink } from "../../parts/Page.tsx"
 import { plainText } from "../../forms/providerText.ts"
 import { capabilityPage } from "../../running/request.ts"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
@@ -116,9 +116,9 @@ const EndpointPage = () => {
     { staleTime: 60_000 }
   )
   return (
-    <Loaded query={inspected} skeleton={<Skeleton lines={10} height={24} />}>
+    <LoadedPage title="Endpoint" query={inspected}>
       {(data) => (isCapability(data) ? <Empty title="This is not an endpoint." /> : <Shown inspected={data} />)}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -6,7 +6,7 @@ import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
 import { CopyMenu } from "../../parts/Menu.tsx"
-import { Denied, Loaded, Page, Skeleton } from "../../parts/Page.tsx"
+import { Denied, LoadedPage, Page } from "../../parts/Page.tsx"
 import { Id, Status, Time } from "../../parts/Values.tsx"
 import { commandsOf } from "../../running/commands.ts"
 import { isRunBody } from "../../running/request.ts"
@@ -121,9 +121,9 @@ const Shown = ({ run }: OfRun) => (
 )
 
 const RunPage = () => (
-  <Loaded query={useRun(useParam("run_id"))} skeleton={<Skeleton lines={8} height={24} />}>
+  <LoadedPage title="Run" query={useRun(useParam("run_id"))}>
     {(data) => <Shown run={data} />}
-  </Loaded>
+  </LoadedPage>
 )
 
 export default RunPage

@@ -5,7 +5,7 @@ import { exactDollars } from "../../../data/money.ts"
 import { counted } from "../../../data/words.ts"
 import { Facts } from "../../../lists/Facts.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
-import { Loaded, LoadedPanel, Page, Panel, Skeleton, TextLink } from "../../../parts/Page.tsx"
+import { LoadedPage, LoadedPanel, Page, Panel, TextLink } from "../../../parts/Page.tsx"
 import { type OfDetail, Verdict } from "../parts.tsx"
 import { Credit, Guard, Suspension } from "./WalletChanges.tsx"
 import { OrganizationLists } from "./OrganizationLists.tsx"
@@ -79,25 +79,21 @@ const Organization = () => {
     api.operatorOrganizations.get({ params: { org_id } })
   )
   return (
-    <Page
-      title={organization.data?.name ?? "Organization"}
-      lead={
-        <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
-          {organization.data !== undefined && organization.data.suspension !== null && (
-            <Badge tone="red">suspended</Badge>
-          )}
-          <TextLink to="/operator/organizations">All organizations</TextLink>
-          <Id id={org_id} what="the organization's id" />
-          {organization.data !== undefined && (
-            <span>
-              created <Time at={organization.data.created_at} />
+    <LoadedPage title="Organization" query={organization}>
+      {(detail) => (
+        <Page
+          title={detail.name}
+          lead={
+            <span className="flex flex-wrap items-center gap-x-4 gap-y-1">
+              {detail.suspension !== null && <Badge tone="red">suspended</Badge>}
+              <TextLink to="/operator/organizations">All organizations</TextLink>
+              <Id id={org_id} what="the organization's id" />
+              <span>
+                created <Time at={detail.created_at} />
+              </span>
             </span>
-          )}
-        </span>
-      }
-    >
-      <Loaded query={organization} skeleton={<Skeleton lines={10} height={24} />}>
-        {(detail) => (
+          }
+        >
           <div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
             <Suspension detail={detail} />
             <Wallet detail={detail} />
@@ -108,9 +104,9 @@ const Organization = () => {
               <OrganizationLists detail={detail} />
             </div>
           </div>
-        )}
-      </Loaded>
-    </Page>
+        </Page>
+      )}
+    </LoadedPage>
   )
 }
 
