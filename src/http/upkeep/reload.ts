@@ -7,7 +7,6 @@ import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
 import { Redis } from "../../layers/queues/Redis.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { onDatabase } from "../operator/database.ts"
-import { print } from "../operator/output.ts"
 
 const lineOf = ({ host, pid, role, changed, restart, problem }: Answer): string => {
   const name = `${host} ${pid} (${role})`

@@ -174,7 +174,6 @@ const checkedOf = Effect.fnUntraced(function* (planned: Planned, run: RunRow, fl
   })
   return view
 })
-type Checked = Effect.Success<ReturnType<typeof checkedOf>>
 
 type Checked = Effect.Success<ReturnType<typeof checkedOf>>
 
