@@ -31,13 +31,15 @@ export const turnContacts = ({ contacts: view, now_micros }: Pick<TurnView, "con
         now: now_micros
       })
     },
-    admitted: (run: TurnRun) => {
+    /** `waits`: seconds until its approval expires. Null for a run that needs none. */
+    admitted: (run: TurnRun, waits: number | null) => {
       const contacts = contactsOf(run)
       if (contacts === null) return
       const { org_id, run_id } = run
-      claimed.set(run_id, { org_id, run_id, contacts })
+      claimed.set(run_id, { org_id, run_id, contacts, ...(waits === null ? {} : { waits }) })
+      const at = now_micros + BigInt(waits ?? 0) * 1_000_000n
       for (const { identities } of contacts.recipients)
-        for (const identity of identities) latest.set(contactKey(org_id, identity), { run_id, at: now_micros })
+        for (const identity of identities) latest.set(contactKey(org_id, identity), { run_id, at })
     },
     ended: ({ org_id, run_id, capability }: TurnRun, status: RunStatus, error_code: string | null) => {
       if (!contactsPeople(capability) || !contactedNobody(status, error_code)) return

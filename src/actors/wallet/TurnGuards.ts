@@ -24,9 +24,9 @@ export const turnGuards = (view: TurnView) => {
       return guarded === null ? free.withFree(run) : { ...run, guarded }
     },
     /** Returns what the run may store if it is free, or null. */
-    admitted: (run: TurnRun): bigint | null => {
+    admitted: (run: TurnRun, waits: number | null): bigint | null => {
       repeats.admitted(run)
-      contacts.admitted(run)
+      contacts.admitted(run, waits)
       return free.admitted(run)
     },
     copied: free.copied,

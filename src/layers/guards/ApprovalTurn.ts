@@ -107,6 +107,8 @@ export const writeApprovals = (sql: SqlClient.SqlClient, effects: ApprovalEffect
           ), approvals_started AS (
             UPDATE open_runs SET state = 'queued', since = ${at}
             WHERE run_id = ANY(${texts(starting.map((d) => d.run_id))}) AND state = 'waiting' RETURNING 1
+          ), approvals_contact AS (
+            UPDATE contact_claims SET contacted_at = ${at} WHERE run_id = ANY(${texts(starting.map((d) => d.run_id))})
           )`
   return sql`${waiting.length === 0 ? none : added}${decided.length === 0 ? none : ruled}${writeInbox(sql, "approvals", eventsOf(effects))}`
 }

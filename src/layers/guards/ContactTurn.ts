@@ -26,9 +26,14 @@ export interface Contacting {
   readonly contacts: Contacts
 }
 
+/** An admitted run with its recipients. */
+export interface ContactClaim extends Contacting {
+  /** Seconds for which it may wait for an approval: so long its recipients are kept from other runs. Absent: it starts at once. */
+  readonly waits?: number
+}
+
 export interface ContactEffects {
-  /** Admitted runs that contact people. */
-  readonly claimed: ReadonlyArray<Contacting>
+  readonly claimed: ReadonlyArray<ContactClaim>
   /** Runs that contacted nobody. */
   readonly released: ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>
 }
@@ -90,15 +95,16 @@ export const readContacts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Conta
 
 /** Common table expressions of the turn's statement, each with a leading comma. */
 export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: ContactEffects) => {
-  const claims = claimed.flatMap(identitiesOf)
+  const claims = claimed.flatMap((one) => identitiesOf(one).map((claim) => ({ ...claim, waits: one.waits ?? 0 })))
   const inserted =
     claims.length === 0
       ? sql.literal("")
       : sql`, contacted AS (
-            INSERT INTO contact_claims (org_id, identity, run_id)
-            SELECT DISTINCT n.org_id, contact_identity(n.org_id, n.identity), n.run_id
-            FROM unnest(${texts(claims.map((c) => c.org_id))}, ${texts(claims.map((c) => c.identity))}, ${texts(claims.map((c) => c.run_id))})
-                 AS n(org_id, identity, run_id)
+            INSERT INTO contact_claims (org_id, identity, run_id, contacted_at)
+            SELECT DISTINCT n.org_id, contact_identity(n.org_id, n.identity), n.run_id, now() + n.waits * interval '1 second'
+            FROM unnest(${texts(claims.map((c) => c.org_id))}, ${texts(claims.map((c) => c.identity))}, ${texts(claims.map((c) => c.run_id))},
+                        ${bigints(claims.map((c) => BigInt(c.waits)))})
+                 AS n(org_id, identity, run_id, waits)
           )`
   const deleted =
     released.length === 0

@@ -72,10 +72,13 @@ export const recipientsOf = (capability: string, input: unknown): ReadonlyArray<
   return [...recipients.values()]
 }
 
+/** Times of two turns may differ by this much. */
+const clockMicros = 10_000_000n
+
 /** The latest contact of an identity. */
 export interface Contact {
   readonly run_id: string
-  /** Microseconds since 1970. */
+  /** Microseconds since 1970. In the future for a run that waits: when its approval expires. */
   readonly at: bigint
 }
 
@@ -111,10 +114,14 @@ export const contactRefusal = (
     const latestContacts = [...identities.flatMap((identity) => latest(identity) ?? []), ...before]
     const contact = latestContacts.sort((a, b) => (a.at < b.at ? 1 : -1))[0]
     if (contact === undefined || contact.at <= now - window) continue
-    const within = timeSpan(seconds)
+    const [by, at] = [contact.run_id, timeOf(contact.at)]
+    const why =
+      contact.at > now + clockMicros
+        ? `will be contacted by ${by} if that is approved before ${at}`
+        : `was contacted by ${by} at ${at}, which is within ${timeSpan(seconds)}`
     return {
       code: "contact_guard",
-      message: `${shown} was contacted by ${contact.run_id} at ${timeOf(contact.at)}, which is within ${within}; leave this recipient out, or write again after ${timeOf(contact.at + window)}`
+      message: `${shown} ${why}; leave this recipient out, or write again after ${timeOf(contact.at + window)}`
     }
   }
   return null

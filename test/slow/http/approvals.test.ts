@@ -110,6 +110,31 @@ describe("a run that matches a rule", () => {
     expect((await ask()).status).toBe(202)
   })
 
+  test("keeps others from its recipient for as long as it waits, and for the guard's time after its start", async () => {
+    const { id } = await addRule({ capabilities: ["email.send"] })
+    const input = { from: "hello@example.com", to: "ada@example.com", subject: "Hello", text: "Hello" }
+    const send = (more = {}) => as(org.key, "POST", "/v1/run", { capability: "email.send", input, ...more })
+    const { run_id } = (await send()).body
+    await as(owner, "PATCH", `/v1/approval-rules/${id}`, { active: false })
+    // As if it had waited for two hours, which is longer than the guard's time.
+    await app.sql("UPDATE contact_claims SET contacted_at = contacted_at - interval '2 hours' WHERE run_id = $1", [
+      run_id
+    ])
+    const guarded = { unless_contacted_within_seconds: 3_600 }
+    const early = (await send(guarded)).body.error
+    expect([early.code, early.message]).toEqual([
+      "contact_guard",
+      expect.stringContaining(`ada@example.com will be contacted by ${run_id} if that is approved before 20`)
+    ])
+    expect((await approve(run_id)).status).toBe(200)
+    expect(await read(run_id, 30)).toMatchObject({ status: "succeeded" })
+    const late = (await send(guarded)).body.error
+    expect([late.code, late.message]).toEqual([
+      "contact_guard",
+      expect.stringContaining(`ada@example.com was contacted by ${run_id} at 20`)
+    ])
+  })
+
   test("of a batch that a person started is not approved by that person", async () => {
     await addRule({ role: "member" })
     const started = await as(owner, "POST", "/v1/batches", { runs: [verify("row")] })
