@@ -84,7 +84,14 @@ test("a row waits for an open one whose hold the wallet does not have yet", () =
       yield* Effect.gen(function* () {
         yield* feedBatch(
           {
-            ...{ feeds: renewing, admission: yield* Admission, accounts, runs, isFull: () => false },
+            ...{
+              feeds: renewing,
+              admission: yield* Admission,
+              accounts,
+              runs,
+              isFull: () => false,
+              cancel: () => Effect.void
+            },
             settings: { orgConcurrency: 100, orgQueue: 1_000, leaseSeconds: 0 }
           },
           feed ?? expect.unreachable("the batch was not claimed")

@@ -10,6 +10,7 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { logFailure } from "../../layers/postgres/Batch.ts"
 import { DueWork } from "../../layers/postgres/DueWork.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
+import { CommandClient } from "../mailbox/CommandClient.ts"
 import { Admission } from "../runs/Admission.ts"
 import { feedBatch } from "./FeedBatch.ts"
 
@@ -25,7 +26,10 @@ export const BatchFeeder = Layer.effectDiscard(
     const settings = yield* Settings
     const scope = yield* Effect.scope
     let feeding = 0
-    const tools = { feeds, admission, accounts, runs, settings, isFull: () => feeding >= feedingMax }
+    const commands = yield* CommandClient
+    const cancel = (org_id: string, run_id: string) =>
+      Effect.ignore(commands.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }))
+    const tools = { feeds, admission, accounts, runs, settings, isFull: () => feeding >= feedingMax, cancel }
 
     const begin = (feed: Feed) => {
       feeding += 1

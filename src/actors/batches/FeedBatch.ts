@@ -28,6 +28,8 @@ import { isFinalRow, type RunRow } from "../../schema/nouns/Run.ts"
 const waitMillis = 60_000
 /** Also how soon a cancel is noticed. At least three renewals fit into a lease, so some may fail. */
 const renewMillisMax = 1_000
+/** Renewals after which a batch whose open rows all wait for approvals gives its place to another batch. */
+const waitingRenewals = 5
 /** How long a row waits that the organization's limit of open runs refused. */
 const pause = "1 second"
 /** How often a row is started again that failed inside the service, or whose providers are failing. */
@@ -47,6 +49,8 @@ export interface Feeding {
   readonly settings: { readonly orgConcurrency: number; readonly orgQueue: number; readonly leaseSeconds: number }
   /** Whether this process feeds as many batches as it may, so that one has to make room for another. */
   readonly isFull: () => boolean
+  /** Cancels a run that has not started. Does nothing to another one. */
+  readonly cancel: (org_id: string, run_id: string) => Effect.Effect<void>
 }
 
 type RowOutcome =
@@ -121,8 +125,32 @@ const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request, ret
   return { _tag: "Endpoint", request: { ...caller, ...rest, input_text: JSON.stringify(rest.input) } }
 }
 
+/** The runs of a batch that wait for an approval: they have not started, and may not for days. */
+const unapprovedRuns = (cancel: (run_id: string) => Effect.Effect<void>) => {
+  const waits = new Set<string>()
+  const cancelled = new Set<string>()
+  let renewals = 0
+  return {
+    see: (run: RunRow) => {
+      if (isFinalRow(run) || run.approval === null) waits.delete(run.run_id)
+      else waits.add(run.run_id)
+    },
+    /** At each renewal: whether the batch has so many open rows, and these have waited for some time. */
+    areAll: (open: number): boolean => {
+      renewals = open > 0 && waits.size === open ? renewals + 1 : 0
+      return renewals >= waitingRenewals
+    },
+    /** Cancels each once. */
+    cancel: Effect.suspend(() => {
+      const stopped = [...waits].filter((run_id) => !cancelled.has(run_id))
+      for (const run_id of stopped) cancelled.add(run_id)
+      return Effect.forEach(stopped, cancel, { concurrency: 10, discard: true })
+    })
+  }
+}
+
 /** Feeds until all rows have ended, the lease is lost, or another batch needs the place. */
-export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }: Feeding, claimed: Feed) =>
+export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull, cancel }: Feeding, claimed: Feed) =>
   Effect.gen(function* () {
     let feed = claimed
     let { charged, status, siblings, funds } = claimed
@@ -130,14 +158,14 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     let unpaid: Problem | null = null
     /** Set when a free row ends that the day's limit of free storage refused. Then no further free row starts. */
     let freeFull: Problem | null = null
-    let lost = false
-    let waiting = 0
+    let [over, waiting] = [false, 0]
     /** Rows that have a run now or will have one, with what they hold. */
     const open = new Map<number, bigint>()
     let pending: Array<OpenRow> = []
     /** Rows that are started again, with the number of their tries and the reason of the last one. */
     const stuck = new Map<number, { readonly tries: number; readonly because: Problem }>()
     const outcomes = yield* Queue.unbounded<RowOutcome>()
+    const unapproved = unapprovedRuns((run_id) => cancel(claimed.org_id, run_id))
 
     /** Waits before the row is started again. */
     const again = (row: OpenRow, because: Problem, after: Duration.Input) =>
@@ -149,16 +177,13 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       )
 
     const untilFinal = (run: RunRow): Effect.Effect<RunRow> =>
-      isFinalRow(run)
-        ? Effect.succeed(run)
-        : Effect.flatMap(admission.watch(run.org_id, run.run_id, waitMillis), (next) =>
-            next !== null && isFinalRow(next)
-              ? Effect.succeed(next)
-              : Effect.delay(
-                  Effect.suspend(() => untilFinal(run)),
-                  pause
-                )
-          )
+      Effect.suspend(() => {
+        unapproved.see(run)
+        if (isFinalRow(run)) return Effect.succeed(run)
+        return Effect.flatMap(admission.watch(run.org_id, run.run_id, waitMillis), (next) =>
+          next !== null && isFinalRow(next) ? untilFinal(next) : Effect.delay(untilFinal(next ?? run), pause)
+        )
+      })
 
     /** Runs a row to its end. The run continues even if this is interrupted. */
     const runRow = (row: OpenRow, request: PlanRequest) =>
@@ -291,8 +316,11 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
 
     const renewal = Effect.gen(function* () {
       const renewed = yield* feeds.renew(feed)
-      if (renewed === null) lost = true
+      if (renewed === null) over = true
       else ({ status, siblings, waiting, funds } = renewed)
+      // Whoever feeds it next joins the runs that wait.
+      if (unapproved.areAll(open.size) && waiting > 0 && isFull()) over = true
+      if (status === "cancelling") yield* Effect.forkScoped(unapproved.cancel)
     }).pipe(Effect.catchCause(logFailure(`Renewing the lease of ${feed.batch_id} failed; the next renewal retries`)))
 
     /** Starts as many rows as may be open. */
@@ -345,6 +373,6 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
         renewedAt = now
         yield* renewal
       }
-      if (lost) return
+      if (over) return
     }
   }).pipe(Effect.scoped, Effect.ensuring(feeds.release(claimed)))

@@ -121,7 +121,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     operation(
       { role: "member", keys: "stops", own: true },
       "Cancel a batch",
-      "Rows that have not started are cancelled. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
+      "Rows that have not started are cancelled, also those that wait for an approval. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
     ).post("cancel", "/batches/:batch_id/cancel", {
       params,
       success: Batch

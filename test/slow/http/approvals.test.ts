@@ -147,6 +147,22 @@ describe("a run that matches a rule", () => {
     expect(await read(run_id, 30)).toMatchObject({ status: "succeeded" })
   })
 
+  test("of a batch that is cancelled has not started, so it is cancelled too", async () => {
+    await addRule()
+    const { body: batch } = await as(org.key, "POST", "/v1/batches", { runs: [verify("row1"), verify("row2")] })
+    const pending = () => org.get("/v1/approvals?state=pending")
+    const [{ run_id }] = (await until("the rows wait", pending, ({ body }) => body.items.length === 2)).body.items
+    expect((await as(org.key, "POST", `/v1/batches/${batch.id}/cancel`)).status).toBe(200)
+    const ended = await until(
+      "the batch has ended",
+      () => org.get(`/v1/batches/${batch.id}`),
+      ({ body }) => body.done
+    )
+    expect(ended.body).toMatchObject({ status: "cancelled", charged: "0.00", rows: { total: 2, cancelled: 2 } })
+    expect((await approve(run_id)).status).toBe(400)
+    expect((await org.wallet()).reserved).toBe("0.00")
+  })
+
   test("waits for its key's rule under the key's successor too", async () => {
     const { id, keys } = await addRule({ keys: [org.key_id, "key_of_nobody"] })
     expect(keys).toContain(org.key_id)
