@@ -57,6 +57,14 @@ export interface Filter {
 
 export const everything: Filter = { actor: null, action: null, from: null, to: null }
 
+/** A failure of the change, and not of its transaction. */
+class Refused<E> {
+  readonly failure: E
+  constructor(failure: E) {
+    this.failure = failure
+  }
+}
+
 export class AuditLog extends Context.Service<
   AuditLog,
   {
@@ -85,10 +93,14 @@ export class AuditLog extends Context.Service<
             .withTransaction(
               Effect.andThen(
                 sql`SELECT set_config('rungate.actor', ${JSON.stringify(actor)}, true)`,
-                Effect.mapError(change, (failure) => ({ _tag: "Refused" as const, failure }))
+                Effect.mapError(change, (failure) => new Refused(failure))
               )
             )
-            .pipe(Effect.catch((error) => (error._tag === "Refused" ? Effect.fail(error.failure) : Effect.die(error))))
+            .pipe(
+              Effect.catch((error) => (error instanceof Refused ? Effect.fail(error.failure) : Effect.die(error))),
+              // The change failed because the connection is lost, and so did its rollback.
+              Effect.catchDefect((defect) => Effect.die(defect instanceof Refused ? defect.failure : defect))
+            )
 
       const list = (org_id: string | null, { actor, action, from, to }: Filter, before: string | null, limit: number) =>
         entryRows(sql`
