@@ -83,6 +83,14 @@ describe.skipIf(!hasBrowser)("the pages of money", () => {
     await page.getByRole("link", { name: first }).waitFor()
     const file = await saved(page, () => page.getByRole("button", { name: "Export CSV" }).click())
     expect([file.name, file.text.trim().split("\n").length]).toEqual(["transactions.csv", 2])
+    // A list that is cut says so beside the button.
+    await page.route("**/v1/wallet/transactions?*", async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), link: '</v1/next>; rel="next"' } })
+    })
+    await saved(page, () => page.getByRole("button", { name: "Export CSV" }).click())
+    await page.getByRole("main").getByText("Saved the first 10,000 rows.").waitFor()
+    await page.unroute("**/v1/wallet/transactions?*")
     const receipt = await saved(page, () => page.getByRole("button", { name: `Save the receipt of ${first}` }).click())
     expect([receipt.name, receipt.text.split(".").length]).toEqual([`${first}.jws`, 3])
     const chain = await saved(page, () =>

@@ -264,7 +264,7 @@ export const ActionForm = <A,>({
   )
 }
 
-/** Saves a file. Screen readers hear that it is saved, or why not. */
+/** Saves a file. Below it stands what there is to say of the file, or why it is not saved. */
 export const SaveButton = ({
   send,
   children
@@ -273,10 +273,14 @@ export const SaveButton = ({
   readonly send: () => Promise<string | void>
   readonly children: string
 }) => {
-  const saved = useAction(send, { says: (words) => words ?? "Saved.", fails: "" })
+  const saved = useAction(send, { says: (words) => words ?? "Saved." })
   return (
-    <Button busy={saved.isPending} title={saved.error?.message} onClick={() => saved.mutate()}>
-      <Download size={14} aria-hidden="true" /> {children}
-    </Button>
+    <div className="flex flex-col items-start gap-1">
+      <Button busy={saved.isPending} onClick={() => saved.mutate()}>
+        <Download size={14} aria-hidden="true" /> {children}
+      </Button>
+      {typeof saved.data === "string" && <p className="max-w-60 text-small text-muted">{saved.data}</p>}
+      <FormProblem error={saved.error} />
+    </div>
   )
 }

@@ -1,13 +1,12 @@
 /** Files to keep, with which somebody can prove the ledger without this service: receipts, signed heads, and the chain of hashes. */
 import { Download } from "lucide-react"
 import { addressOf, api } from "../../data/api.ts"
-import { useAction } from "../../actions/Actions.tsx"
+import { SaveButton, useAction } from "../../actions/Actions.tsx"
 import { save, saveAnswer } from "../../data/save.ts"
 import { counted } from "../../data/words.ts"
 import { allRows } from "../../lists/PagedList.tsx"
-import { Button, OutLink, Panel } from "../../parts/Page.tsx"
+import { OutLink, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
 
 const verifyHeads = "rungate receipt verify --head ledger-heads.json --jwks jwks.json"
 /** A browser holds the file in memory. */
@@ -17,36 +16,15 @@ const rowsMax = 100_000
 const asOneObject = (items: ReadonlyArray<unknown>) => `${JSON.stringify({ items }, null, 2)}\n`
 const asLines = (items: ReadonlyArray<unknown>) => items.map((one) => `${JSON.stringify(one)}\n`).join("")
 
-const countWords = (count: number, isAll: boolean) =>
-  count === 0
-    ? "There is nothing to save yet."
-    : `${counted(count, "row")} saved${isAll ? "." : ". There are more; the API has all of them."}`
-
-interface SaveAllProps {
-  readonly name: string
-  readonly children: string
-  readonly read: Parameters<typeof allRows>[0]
-  readonly write: (items: ReadonlyArray<unknown>) => string
-}
-
-const SaveAll = ({ name, children, read, write }: SaveAllProps) => {
-  const fetched = useAction(
-    async () => {
-      const { items, isAll } = await allRows(read, rowsMax)
-      if (items.length > 0) save(new Blob([write(items)], { type: "application/json" }), name)
-      return countWords(items.length, isAll)
-    },
-    { says: (words) => words }
-  )
-  return (
-    <div className="space-y-1">
-      <Button busy={fetched.isPending} onClick={() => fetched.mutate()}>
-        <Download size={14} aria-hidden="true" /> {children}
-      </Button>
-      {fetched.data !== undefined && <p className="text-small text-muted">{fetched.data}</p>}
-      <FormProblem error={fetched.error} />
-    </div>
-  )
+const saveAll = async (
+  name: string,
+  read: Parameters<typeof allRows>[0],
+  write: (items: ReadonlyArray<unknown>) => string
+) => {
+  const { items, isAll } = await allRows(read, rowsMax)
+  if (items.length === 0) return "There is nothing to save yet."
+  save(write(items), name, "application/json")
+  return `${counted(items.length, "row")} saved${isAll ? "." : ". There are more; the API has all of them."}`
 }
 
 /** A run's receipt as a file. The service signs it, and answers it as text. */
@@ -78,12 +56,12 @@ export const Downloads = () => (
       <OutLink href="/.well-known/jwks.json">/.well-known/jwks.json</OutLink>.
     </p>
     <div className="flex flex-wrap items-start gap-2">
-      <SaveAll name="ledger-heads.json" read={(from) => api.receipts.heads({ query: from })} write={asOneObject}>
+      <SaveButton send={() => saveAll("ledger-heads.json", (from) => api.receipts.heads({ query: from }), asOneObject)}>
         Save the signed hash of each day
-      </SaveAll>
-      <SaveAll name="ledger-chain.jsonl" read={(from) => api.receipts.chain({ query: from })} write={asLines}>
+      </SaveButton>
+      <SaveButton send={() => saveAll("ledger-chain.jsonl", (from) => api.receipts.chain({ query: from }), asLines)}>
         Save all entries with their hashes
-      </SaveAll>
+      </SaveButton>
     </div>
     <details className="mt-3">
       <summary className="text-muted">Compare saved hashes with the ledger of a later day</summary>
