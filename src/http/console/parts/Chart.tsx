@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react"
 import UPlot from "uplot"
 import { useStore } from "../data/store.ts"
 import { themeShown } from "../look/themes.ts"
+import { type Column, DataTable } from "./Table.tsx"
 
 export interface Line {
   readonly name: string
@@ -81,6 +82,9 @@ const optionsOf = (
   }
 }
 
+/** A day, and its place among the values of a line. */
+type Row = readonly [day: string, at: number]
+
 interface ChartProps {
   readonly label: string
   /** Such as `2026-11-22`. */
@@ -120,35 +124,18 @@ export const Chart = ({ label, days, lines, axis }: ChartProps) => {
       <p ref={shown} className="min-h-4 text-small text-muted" aria-hidden="true" />
       <details className="mt-1">
         <summary className="text-small text-muted">{label} as a table</summary>
-        <div className="mt-2 max-h-60 overflow-auto" role="region" aria-label={label} tabIndex={0}>
-          <table className="w-full text-small">
-            <thead>
-              <tr>
-                <th scope="col" className="text-left font-medium">
-                  Day
-                </th>
-                {lines.map(({ name }) => (
-                  <th key={name} scope="col" className="text-right font-medium">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {days.map((day, index) => (
-                <tr key={day}>
-                  <th scope="row" className="text-left font-normal">
-                    {day}
-                  </th>
-                  {lines.map((line) => (
-                    <td key={line.name} className="text-right">
-                      {line.words(index)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+        <div className="mt-2 max-h-60 overflow-y-auto">
+          <DataTable
+            label={label}
+            rows={days.map((day, at): Row => [day, at])}
+            columns={[
+              { title: "Day", cell: ([day]) => day },
+              ...lines.map(
+                ({ name, words }): Column<Row> => ({ title: name, cell: ([, at]) => words(at), align: "right" })
+              )
+            ]}
+            plain
+          />
         </div>
       </details>
     </figure>
