@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { draftOf, fits, isComplete, meaningOf } from "../../src/http/console/forms/draft.ts"
 import { nameWords, plainText } from "../../src/http/console/forms/providerText.ts"
 import { choicesOf, type Field, formOf, groupsOf } from "../../src/http/console/forms/schema.ts"
+import { formFits } from "../../src/http/console/pages/catalog/requestParts.ts"
 import { shipped } from "../../src/layers/catalog/Endpoints.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { reachable } from "../../src/schema/catalog/Definitions.ts"
@@ -85,6 +86,17 @@ describe("a form", () => {
     const field = formOf({ type: "object", properties: { to } })
     expect(meaningOf(field, draftOf(field, { to: "a@example.com" })).value).toEqual({ to: ["a@example.com"] })
     expect([fits(field, { to: "a@example.com" }), fits(field, { to: ["a", "b"] })]).toEqual([true, true])
+  })
+
+  test("shows JSON whatever the order of its members, and a request without some of its parts", () => {
+    const numbers = { a: { type: "number" }, b: { type: "number" } }
+    const field = formOf({ type: "object", properties: numbers })
+    expect([fits(field, { b: 1, a: 2 }), fits(field, JSON.parse('{"a": 1, "__proto__": 2}'))]).toEqual([true, false])
+    const parts = [
+      { name: "path" as const, title: "Path", field, groups: [] },
+      { name: "input" as const, title: "Body", field, groups: [] }
+    ]
+    expect([formFits(parts, { path: { a: 1 } }), formFits(parts, { path: { c: 1 } })]).toEqual([true, false])
   })
 
   test("of a schema that contains itself many times stays small", () => {
