@@ -11,11 +11,10 @@ export const useQueues = () =>
   useRead(["operator", "queues"], () => api.operatorQueues.get({}), { refetchInterval: refreshMillis })
 
 /** Seconds that the oldest command of all lanes has waited. Null if none waits. */
-export const oldestOf = ({ lanes }: QueuesState): number | null =>
-  lanes.reduce<number | null>(
-    (oldest, { oldest_seconds }) => (oldest_seconds === null ? oldest : Math.max(oldest ?? 0, oldest_seconds)),
-    null
-  )
+export const oldestOf = ({ lanes }: QueuesState): number | null => {
+  const ages = lanes.flatMap(({ oldest_seconds }) => oldest_seconds ?? [])
+  return ages.length === 0 ? null : Math.max(...ages)
+}
 
 export const secondsText = (seconds: number): string =>
   seconds < 60 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.floor(seconds / 60)} min`
