@@ -8,7 +8,7 @@ import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
 import { Menu } from "../../parts/Menu.tsx"
 import { FileDrop } from "./FileDrop.tsx"
-import { keepFile, keptFile, type Sheet } from "./readFile.ts"
+import { keptFiles, type Sheet } from "./readFile.ts"
 import { addressOfResults, allResults, type Batch, endedOf } from "./useBatch.ts"
 
 /** Null if this can be the file of the batch. */
@@ -28,8 +28,8 @@ export const Downloads = ({ batch }: { readonly batch: Batch }) => {
       save(joinedCsv(sheet, lines), sheet.name.replace(/(\.\w{1,4})?$/, "-results.csv"))
     })
   const join = () => {
-    const sheet = keptFile(batch.id)
-    if (sheet === null) setAsks(true)
+    const sheet = keptFiles.get(batch.id)
+    if (sheet === undefined) setAsks(true)
     else beside(sheet)
   }
   if (endedOf(batch) === 0) return null
@@ -56,7 +56,7 @@ export const Downloads = ({ batch }: { readonly batch: Batch }) => {
           sheet={null}
           problemWith={(sheet) => problemWith(sheet, batch)}
           onSheet={(sheet) => {
-            keepFile(batch.id, sheet)
+            keptFiles.set(batch.id, sheet)
             setAsks(false)
             beside(sheet)
           }}

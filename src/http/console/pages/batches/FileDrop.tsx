@@ -5,7 +5,16 @@ import { counted } from "../../data/words.ts"
 import { announce } from "../../parts/Values.tsx"
 import { type Sheet, sheetOf } from "./readFile.ts"
 
-const useSheetFile = (onSheet: (sheet: Sheet) => void, problemWith: (sheet: Sheet) => string | null) => {
+interface FileDropProps {
+  readonly label: string
+  /** The file that was taken. */
+  readonly sheet: Sheet | null
+  readonly onSheet: (sheet: Sheet) => void
+  /** What the page finds wrong with a file that can be read. */
+  readonly problemWith?: (sheet: Sheet) => string | null
+}
+
+export const FileDrop = ({ label, sheet, onSheet, problemWith = () => null }: FileDropProps) => {
   const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | undefined) => {
     if (file === undefined) return
@@ -20,20 +29,6 @@ const useSheetFile = (onSheet: (sheet: Sheet) => void, problemWith: (sheet: Shee
       setProblem(`${file.name} can't be read. Choose it again; it may have been changed or moved.`)
     }
   }
-  return { take, problem }
-}
-
-interface FileDropProps {
-  readonly label: string
-  /** The file that was taken. */
-  readonly sheet: Sheet | null
-  readonly onSheet: (sheet: Sheet) => void
-  /** What the page finds wrong with a file that can be read. */
-  readonly problemWith?: (sheet: Sheet) => string | null
-}
-
-export const FileDrop = ({ label, sheet, onSheet, problemWith = () => null }: FileDropProps) => {
-  const { take, problem } = useSheetFile(onSheet, problemWith)
   const [isOver, setOver] = useState(false)
   const dropped = (event: DragEvent) => {
     event.preventDefault()

@@ -43,25 +43,20 @@ const columns = columnsOf("BatchResult", {
     )
 })
 
-const useResults = (batch: Batch, status: string, wanted: number) => {
+const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: string }) => {
+  const [wanted, setWanted] = useState(pageSize)
   const { id, done, finished_at } = batch
-  const hasSome = endedOf(batch) > 0
-  return useRead(
+  const { data, error, refetch, isFetching } = useRead(
     ["batch", id, "results", status, wanted, finished_at],
     ({ signal }) => readResults(id, { status, wanted, signal }),
     {
-      enabled: hasSome,
+      enabled: endedOf(batch) > 0,
       placeholderData: keepPreviousData,
       // Rows in sight change only when the batch is retried, and then it finishes anew. A list that is full stays as it is.
       refetchInterval: ({ state }) => (done || (state.data?.lines.length ?? 0) >= wanted ? false : refreshMillis),
       staleTime: Number.POSITIVE_INFINITY
     }
   )
-}
-
-const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: string }) => {
-  const [wanted, setWanted] = useState(pageSize)
-  const { data, error, refetch, isFetching } = useResults(batch, status, wanted)
   if (endedOf(batch) === 0) return <Empty title="Results will be here as rows end." />
   return (
     <PagedTable
@@ -76,7 +71,7 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
       label="Rows of the batch"
       columns={columns}
       keyOf={({ row }) => String(row)}
-      toOf={({ run_id }) => (run_id === null ? `/batches/${batch.id}` : `/runs/${run_id}`)}
+      toOf={({ run_id }) => (run_id === null ? `/batches/${id}` : `/runs/${run_id}`)}
       empty={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`}
     />
   )

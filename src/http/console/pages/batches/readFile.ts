@@ -66,9 +66,5 @@ export const sheetOf = (name: string, bytes: Uint8Array): Read => {
   return { sheet: { name, text, header, rows, notes: notesOf(header, rows, isGuess) } }
 }
 
-const files = new Map<string, Sheet>()
-
-export const keepFile = (batch_id: string, sheet: Sheet): void => {
-  files.set(batch_id, sheet)
-}
-export const keptFile = (batch_id: string): Sheet | null => files.get(batch_id) ?? null
+/** Files of batches that this page has started or saved, by batch. */
+export const keptFiles = new Map<string, Sheet>()

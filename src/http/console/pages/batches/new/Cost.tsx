@@ -11,7 +11,7 @@ import { useWallet } from "../../../frame/Balance.tsx"
 import { Amounts } from "../../../lists/Facts.tsx"
 import { AmountField, FormProblem, problemOf } from "../../../parts/Field.tsx"
 import { Money } from "../../../parts/Values.tsx"
-import { keepFile } from "../readFile.ts"
+import { keptFiles } from "../readFile.ts"
 import type { CheckedRow } from "./Columns.tsx"
 import { type Plan, type SampledCost, startBatch, useQuotes } from "./startBatch.ts"
 
@@ -51,7 +51,7 @@ const Runs = ({ plan, suggested }: { readonly plan: Draft; readonly suggested: s
   const isAmount = (microsOf(limit) ?? 0n) > 0n && !limit.startsWith("-")
   const start = useAction((token: string) => startBatch({ ...plan, max_total: limit, again: token }), {
     after: ({ _tag, id }) => {
-      keepFile(id, plan.sheet)
+      keptFiles.set(id, plan.sheet)
       void queries.invalidateQueries({ queryKey: ["batches"] })
       if (_tag === "Started") go(`/batches/${id}`)
     }

@@ -25,18 +25,13 @@ const useForm = (capability: string) =>
 
 const Rows = ({ sheet, form }: { readonly sheet: Sheet; readonly form: InputForm }) => {
   const [{ capability = "" }] = useFilters()
-  const [mapping, setMapping] = useState(() =>
-    guessedColumns(
-      form.fields.map(({ name }) => name),
-      sheet.header
-    )
-  )
-  const inputs = useMemo(() => inputsOf(form, sheet.header, sheet.rows, mapping), [form, sheet, mapping])
-  const rows = useMemo(
-    () => inputs.map((input, index) => ({ row: index + 1, input, problems: problemsOf(form, input) })),
-    [form, inputs]
-  )
-  const fields = form.fields.map(({ name }) => name).filter((name) => (mapping[name] ?? "") !== "")
+  const names = form.fields.map(({ name }) => name)
+  const [mapping, setMapping] = useState(() => guessedColumns(names, sheet.header))
+  const rows = useMemo(() => {
+    const inputs = inputsOf(form, sheet.header, sheet.rows, mapping)
+    return inputs.map((input, index) => ({ row: index + 1, input, problems: problemsOf(form, input) }))
+  }, [form, sheet, mapping])
+  const fields = names.filter((name) => (mapping[name] ?? "") !== "")
   return (
     <>
       <Panel title="3. Columns">
@@ -50,7 +45,7 @@ const Rows = ({ sheet, form }: { readonly sheet: Sheet; readonly form: InputForm
         )}
       </Panel>
       <Panel title="5. Price">
-        <Cost rows={rows} plan={{ sheet, capability, mapping, inputs }} />
+        <Cost rows={rows} plan={{ sheet, capability, mapping, inputs: rows.map(({ input }) => input) }} />
       </Panel>
     </>
   )
