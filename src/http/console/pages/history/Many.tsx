@@ -1,7 +1,7 @@
 /** Looks up a pasted list: one row for each subject, in the order of the list, and the same as CSV. */
 import { useState } from "react"
 import { onForm, SaveButton, textIn, useAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { save } from "../../data/save.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { FormProblem, Select, TextArea } from "../../parts/Field.tsx"
@@ -58,28 +58,16 @@ const columns = columnsOf("HistoryRow", {
 const perRequest = 200
 const subjectsMax = 2_000
 
-interface Answer {
-  readonly items: ReadonlyArray<Row>
-  readonly seen: number
-  readonly unseen: number
-  readonly contacted: number
+const lookUp = async (subjects: ReadonlyArray<string>, kind: Kind | null) => {
+  const parts: Array<AnswerOf<"history", "batch">> = []
+  for (let at = 0; at < subjects.length; at += perRequest)
+    parts.push(await api.history.batch({ payload: { subjects: subjects.slice(at, at + perRequest), kind } }))
+  const sum = (name: "seen" | "unseen" | "contacted") => parts.reduce((all, part) => all + part[name], 0)
+  const items = parts.flatMap((part) => part.items)
+  return { items, seen: sum("seen"), unseen: sum("unseen"), contacted: sum("contacted") }
 }
 
-const lookUp = async (subjects: ReadonlyArray<string>, kind: Kind | null): Promise<Answer> => {
-  let all: Answer = { items: [], seen: 0, unseen: 0, contacted: 0 }
-  for (let at = 0; at < subjects.length; at += perRequest) {
-    const part = await api.history.batch({ payload: { subjects: subjects.slice(at, at + perRequest), kind } })
-    all = {
-      items: [...all.items, ...part.items],
-      seen: all.seen + part.seen,
-      unseen: all.unseen + part.unseen,
-      contacted: all.contacted + part.contacted
-    }
-  }
-  return all
-}
-
-const Found = ({ answer }: { readonly answer: Answer }) => {
+const Found = ({ answer }: { readonly answer: Awaited<ReturnType<typeof lookUp>> }) => {
   const { items, seen, unseen, contacted } = answer
   const unreadable = items.length - seen - unseen
   return (

@@ -60,21 +60,17 @@ const Bought = ({ history: { reusable } }: { readonly history: Known }) => (
 /** Where a hint of the service names a request of the API, a page shows a link. */
 const named = /(?:GET \/v1\/runs\/)?(run_[0-9a-z]+)|GET \/v1\/runs\?status=running/g
 
-const linked = (text: string): ReactNode => {
-  const parts: Array<ReactNode> = []
-  let from = 0
-  for (const match of text.matchAll(named)) {
-    const [all, run_id] = match
-    parts.push(text.slice(from, match.index))
-    parts.push(
-      <TextLink key={match.index} to={run_id === undefined ? "/activity?status=running" : `/runs/${run_id}`}>
-        {run_id ?? "Activity"}
+/** Between the texts is the run of each request, or undefined for the list of runs. */
+const linked = (text: string): ReactNode =>
+  text.split(named).map((part: string | undefined, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <TextLink key={index} to={part === undefined ? "/activity?status=running" : `/runs/${part}`}>
+        {part ?? "Activity"}
       </TextLink>
     )
-    from = match.index + all.length
-  }
-  return [...parts, text.slice(from)]
-}
+  )
 
 export const Verdict = ({ history }: { readonly history: Known }) => (
   <>
