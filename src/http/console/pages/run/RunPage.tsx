@@ -1,5 +1,5 @@
 /** One run: what it cost, which providers were called and why, and its result. */
-import { type ReactNode, useEffect, useRef } from "react"
+import { useEffect, useRef } from "react"
 import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
@@ -18,17 +18,15 @@ import { MoneyBar } from "./MoneyBar.tsx"
 import { ReceiptTab } from "./ReceiptTab.tsx"
 import { Trouble } from "./Result.tsx"
 import { RunAgain } from "./RunAgain.tsx"
-import { Tabs } from "./Tabs.tsx"
+import { type Tab, Tabs } from "./Tabs.tsx"
 import { Why } from "./Why.tsx"
 import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
 import { Warranty } from "./Warranty.tsx"
 
-const names = ["Input", "Result", "Raw", "Ledger", "Events", "Receipt"] as const
-type Name = (typeof names)[number]
-const first: Name = "Result"
+const first = "Result"
 
 /** The open tab. A link to a tab also brings it into sight; a click on a tab does not move the page. */
-const useTab = () => {
+const useTab = (tabs: ReadonlyArray<Tab>) => {
   const [{ tab = "" }, change] = useFilters()
   const box = useRef<HTMLDivElement>(null)
   const chosen = useRef("")
@@ -40,27 +38,22 @@ const useTab = () => {
     chosen.current = name === first ? "" : name.toLowerCase()
     change({ tab: chosen.current }, { stay: true })
   }
-  return { open: names.find((name) => name.toLowerCase() === tab) ?? first, onOpen, box }
+  return { open: tabs.find(({ name }) => name.toLowerCase() === tab)?.name ?? first, onOpen, box }
 }
 
 const RunTabs = ({ run }: OfRun) => {
-  const { open, onOpen, box } = useTab()
-  const contents: Readonly<Record<Name, ReactNode>> = {
-    Input: <InputTab run={run} />,
-    Result: <ResultTab run={run} />,
-    Raw: <RawTab run={run} />,
-    Ledger: <LedgerTab run={run} />,
-    Events: <EventsTab run_id={run.run_id} />,
-    Receipt: <ReceiptTab run={run} />
-  }
+  const tabs = [
+    { name: "Input", content: <InputTab run={run} /> },
+    { name: first, content: <ResultTab run={run} /> },
+    { name: "Raw", content: <RawTab run={run} /> },
+    { name: "Ledger", content: <LedgerTab run={run} /> },
+    { name: "Events", content: <EventsTab run_id={run.run_id} /> },
+    { name: "Receipt", content: <ReceiptTab run={run} /> }
+  ]
+  const { open, onOpen, box } = useTab(tabs)
   return (
     <div ref={box}>
-      <Tabs
-        label="Parts of the run"
-        tabs={names.map((name) => ({ name, content: contents[name] }))}
-        open={open}
-        onOpen={onOpen}
-      />
+      <Tabs label="Parts of the run" tabs={tabs} open={open} onOpen={onOpen} />
     </div>
   )
 }
