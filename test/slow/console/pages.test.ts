@@ -237,6 +237,29 @@ describe.skipIf(!hasBrowser)("the console in a browser", () => {
     await tab.context.close()
   })
 
+  test("activity: rows that could not be read again are read when a person asks for it", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    const { run } = await withRuns(tab, "again@example.com")
+    await page.goto("/activity")
+    await page.getByText("live", { exact: true }).waitFor()
+    await page.locator("[aria-rowcount='4']").waitFor()
+    let isRefused = true
+    await page.route(/\/v1\/runs\?/, (route) =>
+      isRefused
+        ? route.fulfill({ status: 400, json: { error: { code: "invalid_request", message: "Not now." } } })
+        : route.continue()
+    )
+    await run(verify("arrives.meanwhile"))
+    const again = page.getByRole("button", { name: "Try again" })
+    await again.waitFor()
+    isRefused = false
+    await again.click()
+    await page.locator("[aria-rowcount='5']").waitFor()
+    await again.waitFor({ state: "detached" })
+    await tab.context.close()
+  })
+
   test("keyboard: palette, shortcuts, go to a page, and the focus comes back", async () => {
     const tab = await openTab(browser, app.url)
     const { page } = tab

@@ -39,6 +39,7 @@ export interface Paged<A> {
   readonly isReading: boolean
   /** Reads the next page, unless it is being read. */
   readonly more: () => void
+  /** Reads what could not be read: the next page, or the pages that are there. */
   readonly again: () => void
 }
 
@@ -87,7 +88,7 @@ export const usePaged = <A,>(
     more: () => {
       if (!isFetchingNextPage) void fetchNextPage()
     },
-    again: () => void refetch(),
+    again: () => void (query.isFetchNextPageError ? fetchNextPage() : refetch()),
     pages: data?.pages.length ?? 0,
     readAt: query.dataUpdatedAt
   }
@@ -108,7 +109,7 @@ export const PagedList = <A,>({ paged, children, ...nothing }: PagedListProps<A>
     <div className="space-y-3">
       {/* A page whose rows are all filtered out is not the end of the list. */}
       {items.length === 0 ? <p className="text-muted">None among the newest.</p> : children(items)}
-      {error !== null && <Failed error={error} retry={more} />}
+      {error !== null && <Failed error={error} retry={again} />}
       {hasMore && error === null && (
         <Button busy={isReading} onClick={more}>
           Show more
