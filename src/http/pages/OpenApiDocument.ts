@@ -74,6 +74,3 @@ export const OpenApiRoute = Layer.unwrap(
     return HttpRouter.add("GET", "/openapi.json", answer)
   })
 )
-
-/** Services that this route needs. */
-export type OpenApiServices = Catalog
