@@ -56,7 +56,9 @@ const Labelled = ({
   }) => ReactNode
 }) => {
   const id = useId()
-  const named = problemOf(useContext(FormError), name)
+  const error = useContext(FormError)
+  // What the service says without a field is not about an input without a name.
+  const named = name === "" ? null : problemOf(error, name)
   const shown = problem ?? named
   const described = [hint === "" ? "" : `${id}-hint`, shown === null ? "" : `${id}-problem`].join(" ").trim()
   return (
