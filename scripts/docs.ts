@@ -120,7 +120,9 @@ const render = ({ path, title, about, text }: DocPage): Rendered => {
     })
     .on("table", {
       element: (table) => {
-        table.before('<div class="table overflow-x-auto" tabindex="0" role="group" aria-label="Table">', { html: true })
+        table.before('<div class="columns-scroll overflow-x-auto" tabindex="0" role="group" aria-label="Table">', {
+          html: true
+        })
         table.after("</div>", { html: true })
       }
     })

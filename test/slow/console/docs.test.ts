@@ -27,6 +27,10 @@ describe.skipIf(!hasBrowser)("the docs", () => {
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "The command" }).click()
     await page.getByRole("heading", { level: 1, name: "The command" }).waitFor()
     await lookedAt(tab, "docs-cli")
+    // Its tables are the widest.
+    await page.goto("/docs/errors")
+    await lookedAt(tab, "docs-errors")
+    await page.goto("/docs/cli")
     await page.getByRole("navigation", { name: "On this page" }).getByRole("link", { name: "Exit codes" }).click()
     expect(new URL(page.url()).hash).toBe("#exit-codes")
     await tab.context.close()
