@@ -1,7 +1,7 @@
 /** Rows of Activity without a browser: what an event changes in a row, and which events a filtered list is about. */
 import { describe, expect, test } from "bun:test"
 import type { LiveEvent } from "../../src/http/console/data/live.ts"
-import { after, mayMatch, ofOpen, runOf, type RunRow } from "../../src/http/console/pages/activity/rows.ts"
+import { after, mayMatch, runOf, type RunRow, withChanges } from "../../src/http/console/pages/activity/rows.ts"
 
 const open: RunRow = {
   run_id: "run_1",
@@ -49,11 +49,14 @@ describe("rows of Activity", () => {
     expect(runOf(finished)).toBe("run_1")
   })
 
-  test("a change is kept for as long as the list has its run as open", () => {
-    const [ended, other] = [after(open, finished), { ...open, run_id: "run_2" }]
-    const changes = new Map([[ended.run_id, ended]])
-    expect(ofOpen(changes, new Map([[open.run_id, open]]))).toEqual(changes)
-    expect(ofOpen(changes, new Map([[other.run_id, other]])).size).toBe(0)
+  test("the newest changes are kept, and not more than so many", () => {
+    const ended = after(open, finished)
+    const changes = (...rows: ReadonlyArray<RunRow>) => new Map(rows.map((row, at) => [`run_${at + 1}`, row]))
+    expect([...withChanges(changes(open, open), changes(ended), 2)]).toEqual([
+      ["run_2", open],
+      ["run_1", ended]
+    ])
+    expect([...withChanges(changes(open, open), changes(ended), 1)]).toEqual([["run_1", ended]])
   })
 
   test("a filtered list hears of runs that it may have, and of no others", () => {

@@ -126,9 +126,15 @@ interface ExportProps {
 
 /** Saves a list with its present filters as CSV, up to 10,000 rows. */
 export const Export = ({ path, query, name }: ExportProps) => {
+  const address = addressOf(path, { query })
   const send = async () => {
-    const { headers } = await saveAnswer(addressOf(path, { query }), "text/csv", name)
+    const { headers } = await saveAnswer(address, "text/csv", name)
     return headers.get("link") === null ? undefined : "Saved the first 10,000 rows. Narrow the time for the rest."
   }
-  return <SaveButton send={send}>Export CSV</SaveButton>
+  // With other filters, what there is to say is of another file.
+  return (
+    <SaveButton key={address} send={send}>
+      Export CSV
+    </SaveButton>
+  )
 }

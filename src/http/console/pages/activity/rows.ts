@@ -62,9 +62,13 @@ export const after = (row: RunRow, event: LiveEvent): RunRow => {
   }
 }
 
-/** Changed rows of runs that the list has as open. A list that was read again has the others itself, for as long as its page is open. */
-export const ofOpen = (rows: Iterable<readonly [string, RunRow]>, open: ReadonlyMap<string, RunRow>) =>
-  new Map([...rows].filter(([run_id]) => open.has(run_id)))
+type Changes = ReadonlyMap<string, RunRow>
+
+/** Both, and of more than `most` those that changed last. A list that was read again has older ones itself. */
+export const withChanges = (before: Changes, rows: Changes, most: number): Changes => {
+  const kept = [...before].filter(([run_id]) => !rows.has(run_id))
+  return new Map([...kept, ...rows].slice(-most))
+}
 
 /** Whether a list with these filters may have the event's run. Keys and labels are not in the event, so they may. */
 export const mayMatch = (query: Readonly<Record<string, string>>, event: LiveEvent): boolean => {

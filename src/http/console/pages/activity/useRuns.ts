@@ -6,7 +6,7 @@ import { api, queries } from "../../data/api.ts"
 import { connection, type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
 import { useStore } from "../../data/store.ts"
 import { type PageOf, usePaged } from "../../lists/PagedList.tsx"
-import { after, mayMatch, ofOpen, type RunRow, rowOf, runOf } from "./rows.ts"
+import { after, mayMatch, type RunRow, rowOf, runOf, withChanges } from "./rows.ts"
 
 type Pages = InfiniteData<PageOf<RunRow>, string>
 
@@ -14,6 +14,8 @@ const pageSize = 200
 const freshMillis = 30_000
 /** Rows that changed are drawn together: a busy organization ends a thousand runs a second. */
 const drawMillis = 500
+/** Changed rows that are kept, also for lists with other filters that somebody comes back to. */
+const changesMax = 5_000
 const named = ["status", "capability", "provider", "endpoint", "key_id", "from", "to"] as const
 
 /** Filters of the address as the API takes them. `key` in the address is `key_id` in the API. */
@@ -30,8 +32,6 @@ export const queryOf = (search: Search): Record<string, string> => {
 const useChanged = (items: ReadonlyArray<RunRow>) => {
   const [changed, setChanged] = useState<ReadonlyMap<string, RunRow>>(new Map())
   const open = useMemo(() => new Map(items.flatMap((row) => (row.done ? [] : [[row.run_id, row] as const]))), [items])
-  const openNow = useRef(open)
-  openNow.current = open
   const waiting = useRef(new Map<string, RunRow>())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -47,7 +47,7 @@ const useChanged = (items: ReadonlyArray<RunRow>) => {
       timer.current = undefined
       const rows = waiting.current
       waiting.current = new Map()
-      setChanged((before) => ofOpen([...before, ...rows], openNow.current))
+      setChanged((before) => withChanges(before, rows, changesMax))
     }, drawMillis)
     return true
   }

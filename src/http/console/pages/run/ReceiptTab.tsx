@@ -38,13 +38,13 @@ const useReceipt = (run_id: string, isDone: boolean) =>
 
 const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string }) => (
   <div className="space-y-4">
-    <p className="flex flex-wrap items-center justify-between gap-3">
+    <div className="flex flex-wrap items-center justify-between gap-3">
       <span className="text-muted">
         Signed by this service over the facts below. Keep it: it can be verified without the service.{" "}
         <OutLink href="/.well-known/jwks.json">Public keys</OutLink>
       </span>
       <SaveButton send={async () => save(jws, `${run_id}.jws`, mediaType)}>Save the receipt</SaveButton>
-    </p>
+    </div>
     <Json value={payloadOf(jws)} label="what the receipt says" />
     <section>
       <h3 className="mb-2 font-medium">Verify it</h3>

@@ -60,13 +60,13 @@ export const Json = ({ value, label, file }: JsonProps) => {
     <div>
       <CodeBlock label={label} text={isLong ? `${text.slice(0, shownMax)}\n…` : text} />
       {(isLong || file !== undefined) && (
-        <p className="mt-2 flex flex-wrap items-center gap-3 text-small text-muted">
+        <div className="mt-2 flex flex-wrap items-center gap-3 text-small text-muted">
           {isLong && <span>Shown: the first {shownMax.toLocaleString("en")} characters.</span>}
           {isLong && <CopyButton text={text} what={`all of ${label}`} word="Copy all" />}
           {file !== undefined && (
             <SaveButton send={async () => save(text, file, "application/json")}>Save as a file</SaveButton>
           )}
-        </p>
+        </div>
       )}
     </div>
   )
