@@ -26,8 +26,16 @@ const row: OpenRow = {
 }
 const waits = { run_id: "run_1", org_id: "org_1", status: "queued", approval: {}, quoted: 1n } as unknown as RunRow
 
-/** Feeds a batch of one row, whose run has the given approval, and says whether the feed has ended after ten seconds. */
-const endsWith = (run: RunRow, others: number) =>
+interface Batch {
+  readonly run: RunRow
+  /** Batches that wait for a place. */
+  readonly others: number
+  readonly status?: string
+  readonly cancel?: () => Effect.Effect<void>
+}
+
+/** Feeds a batch of one row, which has this run, and says whether the feed has ended after a minute. */
+const ends = ({ run, others, status = "running", cancel = () => Effect.void }: Batch) =>
   Effect.gen(function* () {
     const released = yield* Deferred.make<void>()
     const rows = [[row]]
@@ -35,7 +43,7 @@ const endsWith = (run: RunRow, others: number) =>
       Layer.mock(BatchFeeds, {
         begun: () => Effect.succeed([]),
         next: () => Effect.sync(() => rows.pop() ?? []),
-        renew: () => Effect.succeed({ status: "running", siblings: 1, funds: 1_000_000n, waiting: others }),
+        renew: () => Effect.succeed({ status, siblings: 1, funds: 1_000_000n, waiting: others }),
         release: () => Effect.asVoid(Deferred.succeed(released, undefined))
       }),
       Layer.mock(Admission, {
@@ -49,12 +57,12 @@ const endsWith = (run: RunRow, others: number) =>
     const fiber = yield* Effect.gen(function* () {
       const tools = {
         ...{ feeds: yield* BatchFeeds, admission: yield* Admission, accounts: yield* Accounts, runs: yield* RunStore },
-        ...{ isFull: () => true, cancel: () => Effect.void },
+        ...{ isFull: () => true, cancel },
         settings: { orgConcurrency: 100, orgQueue: 1_000, leaseSeconds: 30 }
       }
       yield* feedBatch(tools, feed)
     }).pipe(Effect.provide(layer), Effect.forkChild({ startImmediately: true }))
-    for (let second = 0; second < 10; second += 1) yield* TestClock.adjust("1 second")
+    for (let second = 0; second < 60; second += 1) yield* TestClock.adjust("1 second")
     const ended = yield* Deferred.isDone(released)
     yield* Fiber.interrupt(fiber)
     return ended
@@ -62,8 +70,21 @@ const endsWith = (run: RunRow, others: number) =>
 
 effect("a batch whose rows all wait gives its place to one that waits for it", () =>
   Effect.gen(function* () {
-    expect(yield* endsWith(waits, 1)).toBe(true)
-    expect(yield* endsWith(waits, 0)).toBe(false)
-    expect(yield* endsWith({ ...waits, approval: null }, 1)).toBe(false)
+    expect(yield* ends({ run: waits, others: 1 })).toBe(true)
+    expect(yield* ends({ run: waits, others: 0 })).toBe(false)
+    expect(yield* ends({ run: { ...waits, approval: null }, others: 1 })).toBe(false)
+  })
+)
+
+effect("a waiting run of a cancelled batch is cancelled once, or again if that failed", () =>
+  Effect.gen(function* () {
+    let cancels = 0
+    const cancel = () =>
+      Effect.suspend(() => {
+        cancels += 1
+        return cancels === 1 ? Effect.die("the database is away") : Effect.void
+      })
+    yield* ends({ run: waits, others: 0, status: "cancelling", cancel })
+    expect(cancels).toBe(2)
   })
 )

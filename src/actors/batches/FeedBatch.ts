@@ -29,7 +29,7 @@ const waitMillis = 60_000
 /** Also how soon a cancel is noticed. At least three renewals fit into a lease, so some may fail. */
 const renewMillisMax = 1_000
 /** Renewals after which a batch whose open rows all wait for approvals gives its place to another batch. */
-const waitingRenewals = 5
+const waitingRenewals = 30
 /** How long a row waits that the organization's limit of open runs refused. */
 const pause = "1 second"
 /** How often a row is started again that failed inside the service, or whose providers are failing. */
@@ -140,11 +140,13 @@ const unapprovedRuns = (cancel: (run_id: string) => Effect.Effect<void>) => {
       renewals = open > 0 && waits.size === open ? renewals + 1 : 0
       return renewals >= waitingRenewals
     },
-    /** Cancels each once. */
+    /** Cancels each once, or at the next renewal if the command could not be stored. */
     cancel: Effect.suspend(() => {
       const stopped = [...waits].filter((run_id) => !cancelled.has(run_id))
       for (const run_id of stopped) cancelled.add(run_id)
-      return Effect.forEach(stopped, cancel, { concurrency: 10, discard: true })
+      const again = (run_id: string) => Effect.sync(() => cancelled.delete(run_id))
+      const one = (run_id: string) => Effect.catchCause(cancel(run_id), () => again(run_id))
+      return Effect.forEach(stopped, one, { concurrency: 10, discard: true })
     })
   }
 }
