@@ -89,8 +89,9 @@ const match = rowWith(
       rows,
       Effect.fnUntraced(function* (row, n) {
         const written = row[at(amount_column)] ?? ""
+        const figures = written.replace(/[$\s]/g, "")
         // A comma separates thousands. "12,50" is another country's 12.50, and not 1250.
-        const amount = written.replace(/[$\s]|,(?=\d{3}\b)/g, "")
+        const amount = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(figures) ? figures.replaceAll(",", "") : figures
         if (Option.isNone(amountIn(amount)))
           return yield* bad(`${file} has "${harmless(written)}" for an amount, in row ${n + 1}.`)
         const date = (row[at(date_column)] ?? "").slice(0, 10)

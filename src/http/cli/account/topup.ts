@@ -17,7 +17,7 @@ import { amountArgument, boolean } from "../terminal/flags.ts"
 const lookSeconds = 1
 
 /** More top-ups than an organization makes between two looks. */
-const query = { type: "topup", limit: "200" } as const
+const query = { type: "topup", limit: "20" } as const
 
 const isCredited = (reference: string) =>
   Effect.map(ask(WalletApi.endpoints.transactions, { query }, pageOf(Transaction), { patient: true }), ({ items }) =>
