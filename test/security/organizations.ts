@@ -22,6 +22,8 @@ export interface Organization {
   readonly secrets: ReadonlyArray<string>
   readonly known: ReadonlyArray<string>
   readonly cursors: ReadonlyArray<string>
+  /** Where its webhooks go. */
+  readonly hooks: string
 }
 
 /** A new member, signed in. */
@@ -50,9 +52,14 @@ const triesMax = 5
 /** A busy machine: the service says that it can't answer now, and asks for another try. */
 export const isBusy = ({ status, body }: Reply): boolean =>
   status === 503 && body?.error?.code === "service_unavailable"
+/** Ids of requests that met a busy service. The log has its reason. */
+export const busy = new Set<string>()
 const answered = async (ask: () => Promise<Reply>): Promise<Reply> => {
   let reply = await ask()
-  for (let tries = 1; tries < triesMax && isBusy(reply); tries++) reply = await ask()
+  for (let tries = 1; tries < triesMax && isBusy(reply); tries++) {
+    busy.add(reply.body.request_id)
+    reply = await ask()
+  }
   return reply
 }
 
@@ -141,7 +148,8 @@ export const organization = async (app: App, tag: string, hooks: string): Promis
   await call("GET", "referrals")
   const ran = async (input: object, metadata: object, at: number) => {
     const body = { capability: "email.verify", input, metadata, async: true }
-    const reply = await tenant.run(body, { "idempotency-key": at === 0 ? `${known}-key` : `${hidden}-key-${at}` })
+    const headers = { "idempotency-key": at === 0 ? `${known}-key` : `${hidden}-key-${at}` }
+    const reply = await answered(() => tenant.run(body, headers))
     expect(reply.body.run_id).toStartWith("run_")
     return String(reply.body.run_id)
   }
@@ -163,13 +171,23 @@ export const organization = async (app: App, tag: string, hooks: string): Promis
   await call("POST", `runs/${bounced}/dispute`, { reason: "bounced", evidence: `${hidden} mail server` })
   await call("PUT", "provider-accounts/hunter", { api_key: `${hidden}-account-key`, fallback: true })
   await indexedAndCounted(app)
+  await until(
+    "its webhooks are delivered",
+    () =>
+      app.sql(
+        `SELECT 1 FROM webhook_endpoints w WHERE org_id = $1 AND (position < (SELECT h.position FROM event_heads h WHERE h.org_id = w.org_id)
+           OR EXISTS (SELECT FROM webhook_deliveries d WHERE d.endpoint_id = w.endpoint_id AND d.status = 'pending'))`,
+        [tenant.org_id]
+      ),
+    (late) => late.length === 0
+  )
   const cursors: Array<string> = []
   for (const list of lists) {
     const { next_cursor } = await call("GET", `${list}?limit=1`)
     if (next_cursor !== null) cursors.push(String(next_cursor))
   }
   const texts = [`${known}-owner@example.com`, `${known}@example.com`, `${known}-out@example.com`, `${known}.example`]
-  return { tenant, hidden, secrets, cursors, known: [...texts, `${known}-key`] }
+  return { tenant, hidden, secrets, cursors, hooks, known: [...texts, `${known}-key`] }
 }
 
 const ids = /\b([a-z]{2,4})_[0-9a-z]{26}\b/g
@@ -219,6 +237,7 @@ export const namesOf = (one: Organization, ids: ReadonlySet<string>, all: boolea
   return {
     ids: new Map(known),
     cursors: one.cursors,
+    hooks: [one.hooks],
     texts: all ? [...one.known, `${one.hidden}@example.com`] : one.known
   }
 }

@@ -7,14 +7,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { type App, figures, type Reply, startApp } from "../kit/app.ts"
 import { contract } from "../kit/documented-answers.ts"
-import { howMany, sampleSeed } from "../kit/input-samples.ts"
+import { exhaustive, howMany, sampleSeed } from "../kit/input-samples.ts"
 import { slowness } from "../kit/slowness.ts"
 import { receiver } from "../kit/webhook-receiver.ts"
 import { operatorOf, ownPage } from "../http/operator/operator.ts"
-import { callersOf, idsIn, isBusy, namesOf, type Organization, organization, rowsOf } from "./organizations.ts"
+import { busy, callersOf, idsIn, isBusy, namesOf, type Organization, organization, rowsOf } from "./organizations.ts"
 import { type Draft, type Names, type RandomRequest, roundsOf } from "./random-requests.ts"
 
-const seed = sampleSeed
+/** With few inputs, sixteen days have all requests that there are: what is new on a day is then the code, and not the requests. */
+const seed = exhaustive ? sampleSeed : sampleSeed % 16
 /** Requests at once. */
 const clients = 12
 /** Longer than any request waits. */
@@ -36,7 +37,7 @@ beforeAll(async () => {
   victim = await organization(app, "vqz", hooks.url)
   stranger = await organization(app, "sqz", hooks.url)
   console.log(`random requests: TEST_SEED=${seed} repeats these`)
-}, 300_000)
+})
 afterAll(async () => {
   await app.stop()
   await hooks.stop()
@@ -66,8 +67,6 @@ const shown = ({ id, method, path, headers, raw = "" }: RandomRequest) =>
   `${id}: ${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 200)} ${raw.slice(0, 500)}`
 
 const wrong: Array<string> = []
-/** Ids of requests that met a busy service. The log has its reason. */
-const busy = new Set<string>()
 const statuses = new Map<string, Set<number>>()
 const answers = new Map<Home, Array<Answer>>()
 
@@ -145,7 +144,7 @@ const leaks = (of: Organization, ids: ReadonlySet<string>, known: ReadonlySet<st
         })
   )
 
-const empty: Names = { ids: new Map(), cursors: [], texts: [] }
+const empty: Names = { ids: new Map(), cursors: [], hooks: [], texts: [] }
 /** What others know of an organization: half of its ids, and those in cursors. */
 const knownOf = (one: Organization, ids: ReadonlySet<string>) => {
   const names = namesOf(one, ids, false)
@@ -174,7 +173,7 @@ test("strangers change nothing of an organization and read nothing of it", async
   const after = await rowsOf(app, victim.tenant.org_id)
   expect(after.filter((row) => !before.includes(row))).toEqual([])
   expect(before.filter((row) => !after.includes(row))).toEqual([])
-}, 300_000)
+})
 
 test("customers, people and operators at once: no answer fails, and none tells of others or of a secret", async () => {
   const both = [victim, stranger]
@@ -209,7 +208,7 @@ test("customers, people and operators at once: no answer fails, and none tells o
   }
   expect(wrong).toEqual([])
   for (const one of both) expect(leaks(one, await idsOf(one), known.get(one)?.ids ?? new Set())).toEqual([])
-}, 300_000)
+})
 
 test("no answer shows a secret but the one that creates it", () => {
   const all = [...answers.values()].flat()

@@ -16,6 +16,8 @@ export interface Names {
   /** By what they begin with, such as `run`. */
   readonly ids: ReadonlyMap<string, ReadonlyArray<string>>
   readonly cursors: ReadonlyArray<string>
+  /** Addresses that take webhooks. */
+  readonly hooks: ReadonlyArray<string>
   /** E-mail addresses, domains and other texts. */
   readonly texts: ReadonlyArray<string>
 }
@@ -189,6 +191,8 @@ const operationDrafts = (
         const [, prefix] = id.exec(text) ?? []
         if (prefix !== undefined) return from(names.ids.get(prefix))
         if (text === "cursor") return from(names.cursors)
+        // Nothing is sent to a server of somebody else.
+        if (text === "https://example.com/webhooks") return names.hooks[0] ?? text
         return text.includes("@") || text === "acme" ? (keep < 0.5 ? text : from(names.texts)) : text
       }
       const wrong = (share: number) => !fits && chance(random, share)
