@@ -219,14 +219,16 @@ describe.each(oneBackend)("reuse over two processes, queues on %s", (backend) =>
 
   test("a joined run can be cancelled, and the others still get the result", async () => {
     const org = await apps[0].tenant("5.00")
-    const { body: buyer } = await org.run({ ...slow("Joan"), ...prefer, async: true })
+    // Long enough for both joins and the cancel, on a busy machine too.
+    const joan = { ...slow("Joan"), input: { full_name: "Joan Lovelace", company_domain: "slow-8.sandbox.test" } }
+    const { body: buyer } = await org.run({ ...joan, ...prefer, async: true })
     await until(
       "the buyer",
       () => org.get(`/v1/runs/${buyer.run_id}`),
       ({ body }) => body.status === "running"
     )
-    const { body: first } = await org.run({ ...slow("Joan"), ...prefer, async: true })
-    const { body: second } = await over(org, 1).run({ ...slow("Joan"), ...prefer, async: true })
+    const { body: first } = await org.run({ ...joan, ...prefer, async: true })
+    const { body: second } = await over(org, 1).run({ ...joan, ...prefer, async: true })
     await until(
       "both joins",
       () => apps[0].sql("SELECT FROM reuse_joins WHERE joined = $1", [buyer.run_id]),
