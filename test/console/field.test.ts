@@ -9,7 +9,13 @@ const details = [
   { path: "", message: "POST /v1/auth/verify-email/resend" },
   { path: "name", message: "is empty" }
 ]
-const refused = new ApiError(403, "forbidden", "Verify your e-mail address.", { error: { details } }, null)
+const refused = new ApiError(
+  403,
+  "forbidden",
+  "Verify your e-mail address.",
+  { error: { code: "forbidden", message: "", details } },
+  null
+)
 const shown = (name?: string) =>
   renderToStaticMarkup(createElement(FormError, { value: refused }, createElement(Field, { label: "Name", name })))
 

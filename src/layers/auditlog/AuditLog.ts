@@ -98,8 +98,10 @@ export class AuditLog extends Context.Service<
             )
             .pipe(
               Effect.catch((error) => (error instanceof Refused ? Effect.fail(error.failure) : Effect.die(error))),
-              // The change failed because the connection is lost, and so did its rollback.
-              Effect.catchDefect((defect) => Effect.die(defect instanceof Refused ? defect.failure : defect))
+              // The connection is lost, so the rollback failed too. PostgreSQL has done it.
+              Effect.catchDefect((defect) =>
+                defect instanceof Refused ? Effect.fail(defect.failure) : Effect.die(defect)
+              )
             )
 
       const list = (org_id: string | null, { actor, action, from, to }: Filter, before: string | null, limit: number) =>

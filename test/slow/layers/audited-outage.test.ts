@@ -8,15 +8,25 @@ import { withStorage } from "../../kit/storage.ts"
 
 const run = withStorage()
 
-test("an audited change whose connection is lost ends as an outage", async () => {
+/** How an audited change ends that goes so after its connection is lost. */
+const endOf = async (after: Effect.Effect<unknown, unknown, SqlClient.SqlClient>) => {
   const exit = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { by } = yield* AuditLog
-      const lost = sql`SELECT pg_terminate_backend(pg_backend_pid())`
-      const change = Effect.andThen(lost, sql`SELECT 1`)
-      return yield* Effect.exit(by({ kind: "operator", id: null, name: null, address: null })(change))
+      const lost = Effect.exit(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      return yield* Effect.exit(
+        by({ kind: "operator", id: null, name: null, address: null })(Effect.andThen(lost, after))
+      )
     })
   )
-  expect(Exit.isFailure(exit) && isOutage(Cause.squash(exit.cause))).toBe(true)
+  return Exit.isFailure(exit) ? exit.cause : expect.unreachable("the change ended well")
+}
+
+test("an audited change whose connection is lost ends as an outage", async () => {
+  expect(isOutage(Cause.squash(await endOf(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`))))).toBe(true)
+})
+
+test("one that is refused after its connection is lost ends with why", async () => {
+  expect(await endOf(Effect.fail("the directory is away"))).toEqual(Cause.fail("the directory is away"))
 })
