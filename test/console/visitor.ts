@@ -47,9 +47,10 @@ export const owner = async (browser: Browser, url: string, email: string): Promi
 
 /** Somebody whom the owner invited with this role. */
 export const invited = async (browser: Browser, url: string, by: Visitor, email: string, role: string) => {
-  const { link } = await by.ask("POST", "/v1/invitations", { email, role })
+  const invitation = await by.ask("POST", "/v1/invitations", { email, role })
+  expect(invitation).toHaveProperty("link")
   const visitor = await visitorIn(browser, url)
-  const token = new URL(link).searchParams.get("token")
+  const token = new URL(invitation.link).searchParams.get("token")
   const session = await visitor.ask("POST", "/v1/auth/browser/accept-invitation", { token, password })
   expect(session.role).toBe(role)
   return visitor
