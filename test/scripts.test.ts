@@ -277,6 +277,7 @@ describe("scripts/test.ts", () => {
     expect(await outcome(1, flaky("late"), flaky("late"))).toEqual(["2 passed, 2 failed", 1, several, true])
     const broken = "not tried again: the books were broken"
     expect(await outcome(1, flaky("2 violations of the books"))).toEqual(["1 passed, 1 failed", 1, broken, true])
+    expect(await outcome(1, flaky("late; violations: 0"))).toEqual(["2 passed, 0 failed", 0, named, true])
     const wrong = `${header}test("w", () => expect(1).toBe(2))`
     const twice = "failed again, in try 1 of 3: test/t0.test.ts"
     expect(await outcome(1, wrong)).toEqual(["0 passed, 1 failed", 1, twice, true])

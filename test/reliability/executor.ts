@@ -20,9 +20,10 @@ import { inUsd } from "../../src/schema/money/Rates.ts"
 import { type Call, offer, type Provider, provider } from "../../src/schema/catalog/Provider.ts"
 
 export const secret = "s3cret/of-the:account"
+/** The limit of a provider that a test lets wait. */
 export const timeoutMillis = 500
 
-/** A provider of one capability that answers `{"ok":true}`; `call` is what its adapter asks beside the usual. */
+/** A provider of one capability that answers `{"ok":true}`; `call` is what its adapter asks beside the usual. Busy machines get time. */
 export const providerOf = (
   slug: string,
   changes: Partial<Pick<Provider, "auth" | "concurrency" | "spacingMillis" | "timeoutMillis" | "base_url">> = {},
@@ -35,7 +36,7 @@ export const providerOf = (
     base_url: "https://api.example.com",
     auth: { kind: "header", name: "X-API-Key" },
     concurrency: 20,
-    timeoutMillis,
+    timeoutMillis: 30_000,
     httpErrors: httpErrors(),
     ...changes,
     offers: [

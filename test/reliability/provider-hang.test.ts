@@ -37,7 +37,7 @@ describe("T34 provider.hang_matrix", () => {
   const honest = providerOf("honest")
 
   const expectFailure = async (name: string) => {
-    const offer = providerOf("hostile", {}, { path: `/${name}` })
+    const offer = providerOf("hostile", { timeoutMillis }, { path: `/${name}` })
     const both = () => Promise.all([executor.call(offer), executor.callRaw(offer, { path: `/${name}` })])
     const { value, millis } = await timed(both)
     taken.push(millis)
@@ -72,10 +72,14 @@ describe("T34 provider.hang_matrix", () => {
     const before = process.memoryUsage().rss
     const quick = Object.keys(hangs).filter((name) => !slow.test(name) && name !== "endless-chunks")
     for (let round = 0; round < 10; round++) {
-      await Promise.all(quick.map((name) => executor.callRaw(providerOf("hostile"), { path: `/${name}` })))
+      await Promise.all(
+        quick.map((name) => executor.callRaw(providerOf("hostile", { timeoutMillis }), { path: `/${name}` }))
+      )
     }
     await Promise.all(
-      Array.from({ length: 20 }, () => executor.callRaw(providerOf("hostile"), { path: "/accept-silent" }))
+      Array.from({ length: 20 }, () =>
+        executor.callRaw(providerOf("hostile", { timeoutMillis }), { path: "/accept-silent" })
+      )
     )
     const { open } = await closed()
     Bun.gc(true)

@@ -16,8 +16,8 @@ import { boolean, type FlagsOf, oneOf, text, usd } from "../terminal/flags.ts"
 import { type EventType, intentOf, newReversal, outcomes, type Subject, triggerOf } from "./events.ts"
 import { sender } from "./sender.ts"
 
-/** How long to wait for a ledger entry. A worker needs milliseconds. */
-const turnSeconds = 5
+/** How long to wait for a ledger entry. A worker needs milliseconds, on a busy machine seconds. */
+const turnSeconds = 15
 const lookMillis = 200
 
 const amountDefault = Money.dollars("25.00")
