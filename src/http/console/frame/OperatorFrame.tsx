@@ -94,7 +94,7 @@ const Inside = ({ session, children }: { readonly session: OperatorSession; read
             <SignOut />
           </div>
         </div>
-        <nav ref={pages} aria-label="Operator pages" className="mt-2 flex gap-0.5 overflow-x-auto">
+        <nav ref={pages} aria-label="Operator pages" className="mt-2 flex gap-0.5 max-sm:overflow-x-auto sm:flex-wrap">
           {pagesAt("operator").map((page) => (
             <Entry key={page.path} page={page} />
           ))}
