@@ -13,7 +13,11 @@ const SettingsNav = () => {
   const { pathname } = useLocation()
   const list = useCurrentInSight(pathname)
   return (
-    <nav ref={list} aria-label="Settings" className="mb-6 flex gap-x-1 border-b border-line max-sm:overflow-x-auto sm:flex-wrap">
+    <nav
+      ref={list}
+      aria-label="Settings"
+      className="mb-6 flex gap-x-1 border-b border-line max-sm:overflow-x-auto sm:flex-wrap"
+    >
       {pagesAt("settings").map(({ path, title }) => (
         <Link
           key={path}

@@ -60,7 +60,9 @@ const Statement = () => {
         <Field label="Label" maxLength={64} {...field("label")} />
         <Field label="Value" maxLength={500} {...field("value")} />
         <Field label="Month or day" maxLength={10} placeholder="2026-11" {...field("period")} />
-        {chosen.label !== "" && chosen.value !== "" && (
+        {chosen.label === "" || chosen.value === "" ? (
+          <p className="py-1.5 text-muted">Give a label and a value to save its statement.</p>
+        ) : (
           <>
             <SaveButton send={() => saveSigned(chosen)}>Save the signed statement</SaveButton>
             <Export path="/v1/label-budgets/statement" query={{ ...chosen }} name={`statement-${chosen.period}.csv`} />

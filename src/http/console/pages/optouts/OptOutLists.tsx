@@ -1,7 +1,8 @@
 /** The page of an opt-out list, of the organization or of the service: add values, import and export a CSV, remove an entry. */
 import { addedSentence } from "../../../client/Words.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
-import { ActionForm, ConfirmAction } from "../../actions/Actions.tsx"
+import { ActionForm, ConfirmAction, SaveButton } from "../../actions/Actions.tsx"
+import { saveAnswer } from "../../data/save.ts"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -60,14 +61,14 @@ const Exchange = ({ group, name, path }: ListProps) => (
       </label>
     </ActionForm>
 
-    <p className="mt-3">
-      <a href={path} download="opt-outs.csv">
+    <div className="mt-3 flex flex-wrap items-center gap-3">
+      <SaveButton send={async () => void (await saveAnswer(path, "text/csv", "opt-outs.csv"))}>
         Export the list
-      </a>{" "}
-      <span className="text-muted">
+      </SaveButton>
+      <p className="text-muted">
         The file has digests of addresses. Anybody who has it can check whether an address is in it.
-      </span>
-    </p>
+      </p>
+    </div>
   </Panel>
 )
 
