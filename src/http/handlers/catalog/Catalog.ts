@@ -100,7 +100,7 @@ const contacting =
   "Give unless_contacted_within_seconds beside input (--unless-contacted 30d) so that nobody is contacted twice within that time, whichever agent or key asks."
 const reusing =
   'Give reuse {"mode": "prefer"} beside input (--reuse 30d) to take the result that your organization bought for the same input before, at $0.'
-const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
+const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test (with - for _) or sandbox:<word> in the input.`
 
 /** Absent for a capability that acts. */
 const acceptView = (capability: Capability) => {
