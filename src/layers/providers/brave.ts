@@ -8,7 +8,7 @@ import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/ne
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { host, list, text } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 
@@ -114,23 +114,19 @@ const news = offer(newsSearch, {
     path: "/news/search",
     query: searched(input, input.query, input.limit ?? newsSearchDefaultLimit)
   }),
-  response: (reply, input) => {
-    const articles = list(reply.body, "results")
-    if (articles === null) return unreadable("results")
-    if (articles.length === 0) return noMatch("no articles found")
-    return match({
-      items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      item: (article) => ({
         title: text(article, "title"),
         url: text(article, "url"),
         source: text(article, "meta_url", "hostname") ?? host(text(article, "url")),
         published_at: text(article, "page_age") ?? text(article, "age"),
         snippet: text(article, "description"),
         image_url: text(article, "thumbnail", "original") ?? text(article, "thumbnail", "src")
-      })),
-      total: null,
-      next_cursor: null
+      })
     })
-  }
 })
 
 export const brave = provider({

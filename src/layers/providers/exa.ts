@@ -13,7 +13,7 @@ import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 
@@ -49,27 +49,21 @@ const search = offer(webSearch, {
       contents: { highlights: true }
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no pages found", dollarsSpent(reply))
-    return match(
-      {
-        items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
-          title: text(page, "title"),
-          url: text(page, "url"),
-          snippet: text(page, "highlights", 0) ?? text(page, "text"),
-          published_at: text(page, "publishedDate"),
-          score: number(page, "score"),
-          position: index + 1
-        })),
-        answer: null,
-        total: null,
-        next_cursor: null
-      },
-      dollarsSpent(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      cost: dollarsSpent(reply),
+      item: (page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "url"),
+        snippet: text(page, "highlights", 0) ?? text(page, "text"),
+        published_at: text(page, "publishedDate"),
+        score: number(page, "score"),
+        position: index + 1
+      }),
+      more: { answer: null }
+    })
 })
 
 const oneOf = (lead: string, values: ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
@@ -148,13 +142,13 @@ const findPeople = offer(peopleSearch, {
       numResults: input.limit ?? peopleSearchDefaultLimit
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("nobody found", dollarsSpent(reply))
-    const items = results.slice(0, input.limit ?? peopleSearchDefaultLimit).map(personOf)
-    return match({ items, total: null, next_cursor: null }, dollarsSpent(reply))
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "nobody found",
+      limit: input.limit ?? peopleSearchDefaultLimit,
+      cost: dollarsSpent(reply),
+      item: personOf
+    })
 })
 
 /** The filters as a sentence, as for people. */
@@ -209,13 +203,13 @@ const findCompanies = offer(companySearch, {
       numResults: input.limit ?? companySearchDefaultLimit
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no companies found", dollarsSpent(reply))
-    const items = results.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf)
-    return match({ items, total: null, next_cursor: null }, dollarsSpent(reply))
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no companies found",
+      limit: input.limit ?? companySearchDefaultLimit,
+      cost: dollarsSpent(reply),
+      item: companyOf
+    })
 })
 
 const news = offer(newsSearch, {
@@ -241,26 +235,20 @@ const news = offer(newsSearch, {
       contents: { highlights: true }
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no articles found", dollarsSpent(reply))
-    return match(
-      {
-        items: results.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
-          title: text(article, "title"),
-          url: text(article, "url"),
-          source: host(text(article, "url")),
-          published_at: text(article, "publishedDate"),
-          snippet: text(article, "highlights", 0) ?? text(article, "text"),
-          image_url: text(article, "image")
-        })),
-        total: null,
-        next_cursor: null
-      },
-      dollarsSpent(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      cost: dollarsSpent(reply),
+      item: (article) => ({
+        title: text(article, "title"),
+        url: text(article, "url"),
+        source: host(text(article, "url")),
+        published_at: text(article, "publishedDate"),
+        snippet: text(article, "highlights", 0) ?? text(article, "text"),
+        image_url: text(article, "image")
+      })
+    })
 })
 
 /** Statuses of pages that do not exist or can't be read. Other statuses mean that Exa failed. */

@@ -8,8 +8,8 @@ import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, isRecord, list, text, texts, whole, number } from "./kit/read.ts"
+import { cost, httpErrors, match, noMatch, pageFrom, refusal, unreadable } from "./kit/outcome.ts"
+import { at, flag, isRecord, text, texts, whole, number } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall } from "./kit/credits.ts"
 
@@ -44,25 +44,20 @@ const search = offer(webSearch, {
   }),
   response: (reply, input) => {
     if (flag(reply.body, "success") === false) return refusal(reply, "provider_error")
-    const pages = list(reply.body, "data", "web")
-    if (pages === null) return unreadable("data.web")
-    if (pages.length === 0) return noMatch("no pages found", credits(reply))
-    return match(
-      {
-        items: pages.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
-          title: text(page, "title"),
-          url: text(page, "url"),
-          snippet: text(page, "description"),
-          published_at: null,
-          score: null,
-          position: whole(page, "position") ?? index + 1
-        })),
-        answer: null,
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
+    return pageFrom(reply.body, "data.web", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      cost: credits(reply),
+      item: (page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "url"),
+        snippet: text(page, "description"),
+        published_at: null,
+        score: null,
+        position: whole(page, "position") ?? index + 1
+      }),
+      more: { answer: null }
+    })
   }
 })
 

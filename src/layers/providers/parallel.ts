@@ -9,7 +9,7 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { list, text, texts, whole } from "./kit/read.ts"
 
 const queryLengthMax = 200
@@ -41,24 +41,20 @@ const search = offer(webSearch, {
       }
     }
   }),
-  response: (reply, input) => {
-    const pages = list(reply.body, "results")
-    if (pages === null) return unreadable("results")
-    if (pages.length === 0) return noMatch("no pages found")
-    return match({
-      items: pages.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),
         snippet: text(texts(page, "excerpts")?.join("\n\n")),
         published_at: text(page, "publish_date"),
         score: null,
         position: index + 1
-      })),
-      answer: null,
-      total: null,
-      next_cursor: null
+      }),
+      more: { answer: null }
     })
-  }
 })
 
 const scrape = offer(webScrape, {

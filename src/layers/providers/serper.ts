@@ -11,7 +11,7 @@ import { serpSearch, serpSearchDefaultDepth } from "../../schema/capabilities/se
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { cost, errorText, httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 import { defined } from "../../schema/defined.ts"
@@ -44,27 +44,21 @@ const search = offer(webSearch, {
       ...since(input.recency)
     }
   }),
-  response: (reply, input) => {
-    const organic = list(reply.body, "organic")
-    if (organic === null) return unreadable("organic")
-    if (organic.length === 0) return noMatch("no pages found", credits(reply))
-    return match(
-      {
-        items: organic.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
-          title: text(page, "title"),
-          url: text(page, "link"),
-          snippet: text(page, "snippet"),
-          published_at: text(page, "date"),
-          score: null,
-          position: whole(page, "position") ?? index + 1
-        })),
-        answer: null,
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "organic", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      cost: credits(reply),
+      item: (page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "link"),
+        snippet: text(page, "snippet"),
+        published_at: text(page, "date"),
+        score: null,
+        position: whole(page, "position") ?? index + 1
+      }),
+      more: { answer: null }
+    })
 })
 
 /** Features of a results page, by Serper's field name. */
@@ -98,28 +92,24 @@ const results = offer(serpSearch, {
       ...defined({ location: input.location })
     }
   }),
-  response: (reply, input) => {
-    const organic = list(reply.body, "organic")
-    if (organic === null) return unreadable("organic")
-    if (organic.length === 0) return noMatch("no results on the page", credits(reply))
-    return match(
-      {
-        items: organic.slice(0, input.depth ?? serpSearchDefaultDepth).map((page, index) => ({
-          type: "organic",
-          position: whole(page, "position") ?? index + 1,
-          title: text(page, "title"),
-          url: text(page, "link"),
-          domain: host(text(page, "link")),
-          snippet: text(page, "snippet")
-        })),
+  response: (reply, input) =>
+    pageFrom(reply.body, "organic", {
+      none: "no results on the page",
+      limit: input.depth ?? serpSearchDefaultDepth,
+      cost: credits(reply),
+      item: (page, index) => ({
+        type: "organic",
+        position: whole(page, "position") ?? index + 1,
+        title: text(page, "title"),
+        url: text(page, "link"),
+        domain: host(text(page, "link")),
+        snippet: text(page, "snippet")
+      }),
+      more: {
         features: Object.entries(featureNames).flatMap(([part, name]) => (isShown(at(reply.body, part)) ? [name] : [])),
-        total_results: null,
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
-  }
+        total_results: null
+      }
+    })
 })
 
 /** A page always has up to this many places, whatever number is requested. */
@@ -200,26 +190,20 @@ const news = offer(newsSearch, {
     path: "/news",
     body: { q: input.query, num: input.limit ?? newsSearchDefaultLimit, ...locale(input), ...since(input.recency) }
   }),
-  response: (reply, input) => {
-    const articles = list(reply.body, "news")
-    if (articles === null) return unreadable("news")
-    if (articles.length === 0) return noMatch("no articles found", credits(reply))
-    return match(
-      {
-        items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
-          title: text(article, "title"),
-          url: text(article, "link"),
-          source: text(article, "source"),
-          published_at: text(article, "date"),
-          snippet: text(article, "snippet"),
-          image_url: text(article, "imageUrl")
-        })),
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "news", {
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      cost: credits(reply),
+      item: (article) => ({
+        title: text(article, "title"),
+        url: text(article, "link"),
+        source: text(article, "source"),
+        published_at: text(article, "date"),
+        snippet: text(article, "snippet"),
+        image_url: text(article, "imageUrl")
+      })
+    })
 })
 
 export const serper = provider({

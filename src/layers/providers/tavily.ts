@@ -8,7 +8,7 @@ import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
-import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { host, list, number, text, at } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
@@ -51,27 +51,21 @@ const search = offer(webSearch, {
       include_usage: true
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no pages found", credits(reply))
-    return match(
-      {
-        items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
-          title: text(page, "title"),
-          url: text(page, "url"),
-          snippet: text(page, "content"),
-          published_at: text(page, "published_date"),
-          score: number(page, "score"),
-          position: index + 1
-        })),
-        answer: text(reply.body, "answer"),
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      cost: credits(reply),
+      item: (page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "url"),
+        snippet: text(page, "content"),
+        published_at: text(page, "published_date"),
+        score: number(page, "score"),
+        position: index + 1
+      }),
+      more: { answer: text(reply.body, "answer") }
+    })
 })
 
 const news = offer(newsSearch, {
@@ -96,26 +90,20 @@ const news = offer(newsSearch, {
       include_usage: true
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no articles found", credits(reply))
-    return match(
-      {
-        items: results.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
-          title: text(article, "title"),
-          url: text(article, "url"),
-          source: host(text(article, "url")),
-          published_at: text(article, "published_date"),
-          snippet: text(article, "content"),
-          image_url: null
-        })),
-        total: null,
-        next_cursor: null
-      },
-      credits(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      cost: credits(reply),
+      item: (article) => ({
+        title: text(article, "title"),
+        url: text(article, "url"),
+        source: host(text(article, "url")),
+        published_at: text(article, "published_date"),
+        snippet: text(article, "content"),
+        image_url: null
+      })
+    })
 })
 
 const scrape = offer(webScrape, {

@@ -10,7 +10,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jo
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { flag, host, list, number, text, whole } from "./kit/read.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 
@@ -44,12 +44,11 @@ const jobs = offer(jobsSearch, {
       limit: input.limit ?? jobsSearchDefaultLimit
     }
   }),
-  response: (reply, input) => {
-    const rows = list(reply.body, "data")
-    if (rows === null) return unreadable("data")
-    if (rows.length === 0) return noMatch("no jobs found")
-    return match({
-      items: rows.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "data", {
+      none: "no jobs found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      item: (one) => ({
         title: text(one, "job_title"),
         company_name: text(one, "company"),
         company_domain: host(text(one, "company_domain")),
@@ -62,11 +61,9 @@ const jobs = offer(jobsSearch, {
         currency: text(one, "salary_currency"),
         remote: flag(one, "remote"),
         description: text(one, "description")
-      })),
-      total: whole(reply.body, "metadata", "total_results"),
-      next_cursor: null
+      }),
+      total: whole(reply.body, "metadata", "total_results")
     })
-  }
 })
 
 const technologies = offer(companyTech, {

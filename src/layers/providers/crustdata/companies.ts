@@ -9,8 +9,8 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { all, contains, type Filter, inBands, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { at, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { pageFrom } from "../kit/outcome.ts"
+import { at, host, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 
 /** Credits per result. */
@@ -81,19 +81,15 @@ export const findCompanies = offer(companySearch, {
       }
     }
   },
-  response: (reply, input) => {
-    const companies = list(reply.body, "companies")
-    if (companies === null) return unreadable("companies")
-    if (companies.length === 0) return noMatch("no companies found", used(reply))
-    return match(
-      {
-        items: companies.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf),
-        total: whole(reply.body, "total_count"),
-        next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
-      },
-      used(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "companies", {
+      none: "no companies found",
+      limit: input.limit ?? companySearchDefaultLimit,
+      cost: used(reply),
+      item: companyOf,
+      total: whole(reply.body, "total_count"),
+      next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
+    })
 })
 
 const jobFiltersOf = (input: InputOf<typeof jobsSearch>): Filter =>
@@ -128,25 +124,26 @@ export const findJobs = offer(jobsSearch, {
       limit: input.limit ?? jobsSearchDefaultLimit
     }
   }),
-  response: (reply, input) => {
-    const listings = list(reply.body, "job_listings")
-    if (listings === null) return unreadable("job_listings")
-    if (listings.length === 0) return noMatch("no jobs found", used(reply))
-    const items = listings.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => ({
-      title: text(one, "job_details", "title"),
-      company_name: text(one, "company", "basic_info", "name"),
-      company_domain: host(text(one, "company", "basic_info", "primary_domain")),
-      location: text(one, "location", "raw"),
-      url: text(one, "job_details", "url"),
-      // When Crustdata first saw the posting. The employer's own date is not available.
-      posted_at: text(one, "metadata", "date_added"),
-      employment_type: null,
-      salary_min: null,
-      salary_max: null,
-      currency: null,
-      remote: isRemote(text(one, "job_details", "workplace_type")),
-      description: text(one, "content", "description")
-    }))
-    return match({ items, total: whole(reply.body, "total_count"), next_cursor: null }, used(reply))
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "job_listings", {
+      none: "no jobs found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      cost: used(reply),
+      item: (one) => ({
+        title: text(one, "job_details", "title"),
+        company_name: text(one, "company", "basic_info", "name"),
+        company_domain: host(text(one, "company", "basic_info", "primary_domain")),
+        location: text(one, "location", "raw"),
+        url: text(one, "job_details", "url"),
+        // When Crustdata first saw the posting. The employer's own date is not available.
+        posted_at: text(one, "metadata", "date_added"),
+        employment_type: null,
+        salary_min: null,
+        salary_max: null,
+        currency: null,
+        remote: isRemote(text(one, "job_details", "workplace_type")),
+        description: text(one, "content", "description")
+      }),
+      total: whole(reply.body, "total_count")
+    })
 })

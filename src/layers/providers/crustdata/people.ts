@@ -11,7 +11,7 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
@@ -105,19 +105,15 @@ export const findPeople = offer(peopleSearch, {
       }
     }
   },
-  response: (reply, input) => {
-    const profiles = list(reply.body, "profiles")
-    if (profiles === null) return unreadable("profiles")
-    if (profiles.length === 0) return noMatch("nobody found", used(reply))
-    return match(
-      {
-        items: profiles.slice(0, input.limit ?? peopleSearchDefaultLimit).map(personOf),
-        total: whole(reply.body, "total_count"),
-        next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
-      },
-      used(reply)
-    )
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "profiles", {
+      none: "nobody found",
+      limit: input.limit ?? peopleSearchDefaultLimit,
+      cost: used(reply),
+      item: personOf,
+      total: whole(reply.body, "total_count"),
+      next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
+    })
 })
 
 /** The date in a time: "2017-01-01T00:00:00+00:00" becomes "2017-01-01". */

@@ -5,7 +5,7 @@
  * one of a few reasons by standard rules, which an adapter can override, so no code outside the adapters handles status codes.
  */
 import { type Cost, failure, type Failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
-import { at, type Path, text } from "./read.ts"
+import { at, list, type Path, text } from "./read.ts"
 
 /** Nine decimals are finer than any price, and round off the error of binary fractions (0.1 + 0.2). */
 const decimalsMax = 9
@@ -111,6 +111,39 @@ export const refusal = (
 /** The failure for a success status whose body lacks what the adapter expects. */
 export const unreadable = (expected: string): Failure =>
   failure("invalid_response", `the answer has no readable ${expected}`)
+
+interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly total: number | null
+  readonly next_cursor: string | null
+}
+
+interface PageOptions<A> extends Partial<Omit<Page<A>, "items">> {
+  /** The detail of the miss when the list is empty. */
+  readonly none: string
+  /** The most items that are returned. */
+  readonly limit: number
+  readonly item: (value: unknown, index: number) => A
+  readonly cost?: Cost | null
+}
+
+/**
+ * One page of items from the list at a path such as `data.web`: unreadable without a list, and a miss when it is empty. `more` are output
+ * fields beside those of the page.
+ */
+export function pageFrom<A, M extends object>(
+  body: unknown,
+  path: string,
+  options: PageOptions<A> & { readonly more: M }
+): Outcome<Page<A> & M>
+export function pageFrom<A>(body: unknown, path: string, options: PageOptions<A>): Outcome<Page<A>>
+export function pageFrom<A>(body: unknown, path: string, options: PageOptions<A> & { readonly more?: object }) {
+  const { none, limit, item, cost: reported, total = null, next_cursor = null, more } = options
+  const values = list(body, ...path.split("."))
+  if (values === null) return unreadable(path)
+  if (values.length === 0) return noMatch(none, reported)
+  return match({ items: values.slice(0, limit).map(item), total, next_cursor, ...more }, reported)
+}
 
 export const httpErrors =
   (rules: ErrorRules = {}) =>

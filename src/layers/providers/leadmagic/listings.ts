@@ -9,7 +9,7 @@ import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, missed, note } from "./report.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 
@@ -43,24 +43,26 @@ export const findJobs = offer(jobsSearch, {
   response: (reply, input) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no jobs found", consumed(reply))
-    const items = results.slice(0, input.limit ?? jobsSearchDefaultLimit).map((job) => ({
-      title: text(job, "title"),
-      company_name: text(job, "company", "name"),
-      company_domain: host(text(job, "company", "website_url")),
-      location: text(job, "location"),
-      url: text(job, "application_url"),
-      posted_at: text(job, "published"),
-      employment_type: text(job, "types", 0, "name"),
-      salary_min: number(job, "salary_min"),
-      salary_max: number(job, "salary_max"),
-      currency: text(job, "salary_currency"),
-      remote: flag(job, "has_remote"),
-      description: text(job, "description")
-    }))
-    return match({ items, total: whole(reply.body, "total_count"), next_cursor: null }, consumed(reply))
+    return pageFrom(reply.body, "results", {
+      none: "no jobs found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      cost: consumed(reply),
+      item: (job) => ({
+        title: text(job, "title"),
+        company_name: text(job, "company", "name"),
+        company_domain: host(text(job, "company", "website_url")),
+        location: text(job, "location"),
+        url: text(job, "application_url"),
+        posted_at: text(job, "published"),
+        employment_type: text(job, "types", 0, "name"),
+        salary_min: number(job, "salary_min"),
+        salary_max: number(job, "salary_max"),
+        currency: text(job, "salary_currency"),
+        remote: flag(job, "has_remote"),
+        description: text(job, "description")
+      }),
+      total: whole(reply.body, "total_count")
+    })
   }
 })
 

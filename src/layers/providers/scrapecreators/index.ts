@@ -10,7 +10,7 @@ import { company, location, person } from "../../../schema/capabilities/shapes.t
 import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
-import { httpErrors, match, noMatch, unreadable } from "../kit/outcome.ts"
+import { httpErrors, match, pageFrom, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole, number } from "../kit/read.ts"
 import { ads } from "./ads.ts"
 import { charged, missing } from "./answer.ts"
@@ -169,25 +169,20 @@ const search = offer(webSearch, {
   response: (reply, input) => {
     const miss = missing(reply)
     if (miss !== undefined) return miss
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no pages found", charged(reply))
-    return match(
-      {
-        items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
-          title: text(page, "title"),
-          url: text(page, "url"),
-          snippet: text(page, "description"),
-          published_at: null,
-          score: null,
-          position: index + 1
-        })),
-        answer: null,
-        total: null,
-        next_cursor: null
-      },
-      charged(reply)
-    )
+    return pageFrom(reply.body, "results", {
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      cost: charged(reply),
+      item: (page, index) => ({
+        title: text(page, "title"),
+        url: text(page, "url"),
+        snippet: text(page, "description"),
+        published_at: null,
+        score: null,
+        position: index + 1
+      }),
+      more: { answer: null }
+    })
   }
 })
 
