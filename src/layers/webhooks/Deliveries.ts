@@ -137,7 +137,7 @@ export class WebhookDeliveries extends Context.Service<
       endpoint_id: string,
       span: { readonly from: Date; readonly to: Date; readonly failedOnly: boolean }
     ) => Effect.Effect<number>
-    /** Deletes deliveries that are older than 30 days and have ended, or whose endpoint is paused. Returns how many: call it again until there are none. */
+    /** Deletes deliveries of events older than 30 days that have ended, or whose endpoint is paused. Returns how many: call it again until there are none. */
     readonly forget: Effect.Effect<number>
     /** Deliveries that are due and that no process has claimed, and endpoints that the service has paused. */
     readonly backlog: Effect.Effect<{ readonly due: number; readonly paused: number }>
@@ -376,7 +376,7 @@ export class WebhookDeliveries extends Context.Service<
           WITH deleted AS (
             DELETE FROM webhook_deliveries WHERE delivery_id = ANY(ARRAY(
               SELECT delivery_id FROM webhook_deliveries
-              WHERE created_at < now() - make_interval(days => ${keepDays}::int)
+              WHERE happened_at < now() - make_interval(days => ${keepDays}::int)
                 AND (status <> 'pending' OR endpoint_id IN (SELECT endpoint_id FROM webhook_endpoints WHERE paused IS NOT NULL))
               LIMIT ${forgetMax}::int
             )) RETURNING 1

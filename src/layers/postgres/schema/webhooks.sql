@@ -54,7 +54,7 @@ CREATE TABLE webhook_deliveries (
 ) WITH (fillfactor = 70);
 CREATE INDEX webhook_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_list ON webhook_deliveries (endpoint_id, delivery_id);
-CREATE INDEX webhook_deliveries_age ON webhook_deliveries (created_at);
+CREATE INDEX webhook_deliveries_age ON webhook_deliveries (happened_at);
 
 -- The one webhook that may be under way to an endpoint that is failing. The webhook worker claims it. The primary key allows no second one, in
 -- any process.
