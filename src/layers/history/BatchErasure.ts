@@ -1,6 +1,6 @@
 /**
- * Erases personal data that batches store themselves: the requests of rows that have not run or were blocked, and errors, which may
- * quote a request.
+ * Erases personal data that batches store themselves: the requests of rows that have not run or were blocked, errors, which may quote a
+ * request, and labels.
  *
  * The input and the result of a row that ran belong to its run (Erasure.ts). Each step is one transaction that locks the batch
  * before its rows, as the feeder does.
@@ -30,6 +30,7 @@ const StoredRow = Schema.Struct({
 type StoredRow = typeof StoredRow.Type
 
 const storedRows = rowsOf(StoredRow.fields)
+const labelledRows = rowsOf({ batch_id: Schema.String, metadata: Schema.String, finished: Schema.Boolean })
 const countRow = oneRowOf({ count: Schema.Int })
 
 const none = { capability: null, plan: null, result: null }
@@ -49,8 +50,9 @@ export class BatchErasure extends Context.Service<
   BatchErasure,
   {
     /**
-     * Cancels the rows that name the subject and have not started, and erases the requests of blocked ones and errors that quote it. Returns
-     * the number of rows that were cancelled, or lost the only copy of their request, and of started rows whose runs do not exist yet.
+     * Cancels the rows that name the subject and have not started, and erases the requests of blocked ones, and errors and labels that quote
+     * it. Returns the number of rows that were cancelled, or lost the only copy of their request. In flight are started rows whose runs do
+     * not exist yet, and unfinished batches whose labels name the subject: their rows start with them.
      */
     readonly subject: (
       org_id: string,
@@ -128,6 +130,24 @@ export class BatchErasure extends Context.Service<
           JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
           WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
 
+      /** Erases the labels of finished batches that name the subject. Returns the number of unfinished ones that do. */
+      const eraseLabels = Effect.fnUntraced(function* (org_id: string, target: Subject) {
+        let [after, unfinished] = ["", 0]
+        for (;;) {
+          const page = yield* labelledRows(sql`
+            SELECT batch_id, metadata::text AS metadata, finished_at IS NOT NULL AS finished FROM batches
+            WHERE org_id = ${org_id} AND batch_id > ${after} AND metadata IS NOT NULL ORDER BY batch_id LIMIT ${pageMax}`)
+          const naming = page.filter(({ metadata }) => matchedIn({ ...none, input: metadata }, target) !== null)
+          unfinished += naming.filter(({ finished }) => !finished).length
+          for (const { batch_id, finished } of naming)
+            if (finished)
+              yield* sql`UPDATE batches SET metadata = NULL WHERE org_id = ${org_id} AND batch_id = ${batch_id} AND finished_at IS NOT NULL`
+          const last = page.at(-1)
+          if (last === undefined || page.length < pageMax) return unfinished
+          after = last.batch_id
+        }
+      })
+
       const subject = Effect.fnUntraced(function* (org_id: string, target: Subject) {
         // One statement reads both kinds, so a row that changes from one to the other is not missed.
         const kept = yield* matching(org_id, target, [
@@ -140,7 +160,7 @@ export class BatchErasure extends Context.Service<
         if (quoting.length > 0)
           yield* sql`
             UPDATE batch_rows r SET error = ${withoutDetails} FROM ${idsOf(quoting)} WHERE r.batch_id = n.batch_id AND r.row = n.row`
-        return { erased, in_flight }
+        return { erased, in_flight: in_flight + (yield* eraseLabels(org_id, target)) }
       })
 
       const olderThan = (days: number) =>

@@ -120,6 +120,21 @@ test("erasing a person erases the requests that blocked rows keep, and those row
   expect(batch.body.rows).toMatchObject({ succeeded: 1, blocked: 1 })
 })
 
+test("erasing a person erases the labels of batches that name them, when their rows have ended", async () => {
+  const named = { metadata: { lead: "labelled@person.example" } }
+  const id = await start([rehearseHeld(), verify("beside")], named)
+  const other = await start([verify("beside")], { metadata: { lead: "stays@person.example" } })
+  await finished(other)
+  expect((await erase("labelled@person.example")).body).toMatchObject({ erased: 0, in_flight: 1 })
+  expect((await read(id)).metadata).toEqual(named.metadata)
+  await held.holds(1)
+  held.release()
+  await finished(id)
+  expect((await erase("labelled@person.example")).body).toMatchObject({ erased: 0, in_flight: 0 })
+  expect((await read(id)).metadata).toEqual({})
+  expect((await read(other)).metadata).toEqual({ lead: "stays@person.example" })
+})
+
 test("old batches lose what quotes their rows, and are deleted with the months of their runs", async () => {
   const wrong = { capability: "email.verify", input: { email: "old-and-wrong" } }
   const id = await start([verify("old"), wrong], { metadata: { campaign: "old" } })
