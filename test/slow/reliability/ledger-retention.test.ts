@@ -10,7 +10,7 @@ import { type App, startApp, type Tenant, until, verify, withApp } from "../../k
 import { pastMonths, patiently } from "../../kit/past-months.ts"
 import { indexedAndCounted } from "../../kit/finished-work.ts"
 
-/** Moves a run and its entries to an earlier time, and chains the wallet's entries anew, as if it had been made then. */
+/** Moves a run and its entries to an earlier time, and chains the wallet's entries anew, as if it had been made then and had waited for an approval. */
 const moveBack = async (app: App, run_id: string, days: number): Promise<string> => {
   await indexedAndCounted(app)
   const client = new Client(app.databaseUrl)
@@ -23,6 +23,12 @@ const moveBack = async (app: App, run_id: string, days: number): Promise<string>
   const { id } = rows[0]
   for (const table of ["runs", "ledger", "idempotency_keys"])
     await client.query(`UPDATE ${table} SET run_id = $1 WHERE run_id = $2`, [id, run_id])
+  await client.query(
+    `INSERT INTO approvals (run_id, org_id, rule_id, rule_name, role, self_approval, hold, state, requested_at, expires_at, decided_at, decided_by, via)
+     SELECT run_id, org_id, 'apr_1', 'all', 'admin', true, hold, 'approved', created_at, finished_at, created_at, 'usr_1', 'session'
+     FROM runs WHERE run_id = $1`,
+    [id]
+  )
   await client.query(`DO $$
     DECLARE e ledger; previous bytea; org text := (SELECT org_id FROM runs WHERE run_id = '${id}');
     BEGIN
@@ -117,6 +123,8 @@ test("a worker that is told to erases the runs of old months, and then drops the
     true
   ])
   expect(await app.sql("SELECT 1 FROM idempotency_keys WHERE idempotency_key IN ('key-200', 'key-130')")).toEqual([])
+  const approvals = await app.sql("SELECT run_id FROM approvals WHERE run_id = ANY($1)", [Object.values(ids)])
+  expect(approvals).toEqual([{ run_id: ids[40] ?? "" }])
   expect((await org.get(`/v1/runs/${ids[200]}`)).text).toContain("There is no run")
   expect((await org.get(`/v1/runs/${ids[40]}`)).status).toBe(200)
 })

@@ -293,6 +293,7 @@ BEGIN
 
   DELETE FROM label_budget_runs l WHERE l.run_id >= first_id AND l.run_id < end_id;
   DELETE FROM opt_out_refusals x WHERE x.run_id >= first_id AND x.run_id < end_id;
+  DELETE FROM approvals a WHERE a.run_id >= first_id AND a.run_id < end_id;
   LOCK TABLE ONLY runs, ONLY ledger IN ACCESS EXCLUSIVE MODE;
   FOR leaf IN SELECT l.parent, l.name FROM month_leaves l WHERE l.from_id >= first_id AND l.to_id <= end_id LOOP
     EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', leaf.parent, leaf.name);
