@@ -71,6 +71,16 @@ describe("an account's owner", () => {
     expect((await signIn(mine.email)).status).toBe(200)
   })
 
+  test.each(["", "/", ".", "%2e", "none/..", "?", "#"])(
+    "ends no session without an id: /v1/auth/sessions/%s",
+    async (id) => {
+      const mine = await account()
+      const { status, body } = await app.call(mine.token, "DELETE", `/v1/auth/sessions/${id}`)
+      expect([status, body.error?.code, body.error?.message]).toEqual([404, "not_found", expect.stringContaining("id")])
+      expect(await alive(mine.token)).toBe(true)
+    }
+  )
+
   test("lists the open sessions of the user, and ends one of them", async () => {
     const [mine, theirs] = [await account(), await account()]
     const more = await open(mine.email)

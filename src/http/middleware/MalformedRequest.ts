@@ -7,7 +7,7 @@ import { Effect, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { newId } from "../../layers/platform/Ids.ts"
-import { type Detail, problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
+import { type Detail, problem, type Problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
 import { type FieldProblem, fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { jsonMistake } from "../../schema/json/JsonMistake.ts"
 import { shownName } from "../../schema/json/StorableText.ts"
@@ -96,17 +96,27 @@ const decodes = (text: string): boolean => {
   }
 }
 
-/**
- * Answers a request whose path is not valid percent-encoded UTF-8, because the router has no route for such a path and would answer
- * without a body. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
- */
-export const malformedPath = ({ url }: Request): Response | null => {
-  if (!url.includes("%")) return null
-  const path = url.split("?")[0] ?? ""
-  if (decodes(path)) return null
+const withoutId = problem(
+  "not_found",
+  "The id of what to delete is missing: the path ends with a slash. An id that is `.` is removed from an address before it is sent."
+)
+
+const answerOf = (body: Problem): Response => {
   const request_id = newId("req")
   return Response.json(
-    { ...refusedPath, request_id },
-    { status: statusOf.invalid_request, headers: { "x-request-id": request_id } }
+    { ...body, request_id },
+    { status: statusOf[body.error.code], headers: { "x-request-id": request_id } }
   )
+}
+
+/**
+ * Answers a request whose path is not valid percent-encoded UTF-8, because the router has no route for such a path and would answer
+ * without a body. Also one that deletes and has an empty id: the router ignores a slash at the end, and would delete all that the path
+ * lists. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
+ */
+export const malformedPath = ({ method, url }: Request): Response | null => {
+  if (method === "DELETE" && /^\/v1\/.*\/$/.test(new URL(url).pathname)) return answerOf(withoutId)
+  if (!url.includes("%")) return null
+  const path = url.split("?")[0] ?? ""
+  return decodes(path) ? null : answerOf(refusedPath)
 }
