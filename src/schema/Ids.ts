@@ -86,10 +86,10 @@ export const createdMillisOf = (id: string): number | null => {
 }
 
 /**
- * A text as one segment of a path. An address loses `.` and `..`, and the request would be another one, so they become ids of nothing. A
- * lone surrogate can't be encoded, so it becomes U+FFFD.
+ * A text as one segment of a path. An address loses `.` and `..`, an empty segment is ignored, and the request would be another one, so they
+ * become ids of nothing. A lone surrogate can't be encoded, so it becomes U+FFFD.
  */
-export const segmentOf = (text: string): string => encodeURIComponent(text.toWellFormed().replace(/^\.{1,2}$/, "($&)"))
+export const segmentOf = (text: string): string => encodeURIComponent(text.toWellFormed().replace(/^\.{0,2}$/, "($&)"))
 
 /** Whether a text could be an id with this prefix. Any other text needs no query. */
 export const looksLike = (prefix: Prefix, text: string): boolean =>

@@ -204,6 +204,8 @@ describe("what stands in the way", () => {
   })
 
   test("runs that are not there, or can't be cancelled", async () => {
+    for (const id of ["", ".", ".."])
+      expect((await home.shell(`rungate runs get '${id}'`)).err).toContain(`There is no run "(${id})"`)
     const missing = await home.shell("rungate runs get run_nothing")
     expect([missing.code, missing.err]).toEqual([250, expect.stringContaining("run_nothing")])
     const { body } = await home.shell(`rungate run email.verify -i '{"email":"done@example.com"}'`)
