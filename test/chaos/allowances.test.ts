@@ -9,7 +9,7 @@ import { report, World } from "./world.ts"
 /** What a turn writes, it writes at once: crash.test.ts. */
 const points = ["allowance.stored", "allowance.held"] as const
 const expires_at = new Date(Date.now() + 3_600_000).toISOString()
-const amount = 2_000_000
+const micros = 2_000_000
 
 let world: World
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const give = async (url: string, key: string | null) => {
+const give = async (url: string, key: string | null, amount = "2.00") => {
   const [customer] = world.customers
   if (customer === undefined) throw new Error("open the accounts first")
   const response = await fetch(`${url}/v1/allowances`, {
@@ -30,7 +30,7 @@ const give = async (url: string, key: string | null) => {
       "content-type": "application/json",
       ...(key === null ? {} : { "idempotency-key": key })
     },
-    body: JSON.stringify({ name: "agent", amount: "2.00", expires_at }),
+    body: JSON.stringify({ name: "agent", amount, expires_at }),
     signal: AbortSignal.timeout(20_000)
   }).catch(() => null)
   return { status: response?.status ?? null, body: JSON.parse((await response?.text().catch(() => "")) || "{}") }
@@ -60,8 +60,8 @@ test.each(points)(
       return row?.["open"] === 0
     })
     const [row] = await world.query("SELECT count(*)::int AS open FROM key_budgets WHERE allowance = 'open'")
-    expect(await held()).toBe(Number(row?.["open"]) * amount)
-    expect(await held()).toBeGreaterThanOrEqual(amount)
+    expect(await held()).toBe(Number(row?.["open"]) * micros)
+    expect(await held()).toBeGreaterThanOrEqual(micros)
     await world.query(
       "UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND key_id IN (SELECT key_id FROM allowances)"
     )
@@ -72,3 +72,16 @@ test.each(points)(
   },
   180_000
 )
+
+test("killed before it has said that the amount is refused", async () => {
+  const doomed = await world.start("all", { RUNGATE_CRASH_AT: "allowance.held:1" })
+  await give(doomed.url, "refused", "999999.00")
+  await until("the death", 10_000, () => !doomed.alive())
+  const again = () => give(survivor().url, "refused", "999999.00")
+  // The first repeat can't say why, and forgets the allowance.
+  expect([(await again()).status, (await again()).body.error.code]).toEqual([503, "insufficient_balance"])
+  const keys = await world.query(
+    "SELECT FROM api_keys k JOIN key_budgets b USING (key_id) WHERE b.allowance = 'closed' AND k.revoked_at IS NULL"
+  )
+  expect(keys).toEqual([])
+})

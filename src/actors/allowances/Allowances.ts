@@ -56,9 +56,12 @@ export class Allowances extends Context.Service<
             message: reply.message ?? "the amount was not held"
           })
         }
-        if (reply.verdict === "Opened" || (yield* store.state(minted.budget_id)) === "open") return
-        // A process of an earlier release took the command.
-        yield* drop
+        if (reply.verdict === "Opened") return
+        const now = yield* store.state(minted.budget_id)
+        if (now?.state === "open") return
+        // An earlier request with the Idempotency-Key was refused, and nobody has got that answer: the next one begins anew. Otherwise a
+        // process of an earlier release took the command.
+        yield* now?.state === "closed" && now.usable ? store.discard(minted) : drop
         return yield* new NotHeldYet()
       })
 

@@ -101,7 +101,7 @@ const earlierRows = rowsOf({
   fingerprint: Schema.String,
   usable: Schema.Boolean
 })
-const stateRows = storedAs({ state: Schema.Literals(purseStates) })
+const stateRows = storedAs({ state: Schema.Literals(purseStates), usable: Schema.Boolean })
 
 /** Of the key `k`. */
 const usable = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
@@ -122,7 +122,10 @@ export class AllowanceStore extends Context.Service<
     readonly create: (given: NewAllowance) => Effect.Effect<Minted, AllowanceRefused | TooManyKeys>
     /** Forgets an allowance whose amount the wallet refused, and revokes its key. */
     readonly discard: (given: Pick<AllowanceBudgets, "org_id" | "key_id">) => Effect.Effect<void>
-    readonly state: (budget_id: string) => Effect.Effect<(typeof purseStates)[number] | null>
+    /** `usable`: its key has neither been revoked nor expired. */
+    readonly state: (
+      budget_id: string
+    ) => Effect.Effect<{ readonly state: (typeof purseStates)[number]; readonly usable: boolean } | null>
     /** Newest first; pending ones are left out. */
     readonly list: (
       org_id: string,
@@ -255,12 +258,9 @@ export class AllowanceStore extends Context.Service<
               UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id}
             ) DELETE FROM allowances WHERE org_id = ${org_id} AND key_id = ${key_id}`),
         state: (budget_id) =>
-          Effect.map(
-            stateRows.all(
-              sql`SELECT allowance AS state FROM key_budgets WHERE budget_id = ${budget_id} AND allowance IS NOT NULL`
-            ),
-            ([row]) => row?.state ?? null
-          ),
+          stateRows.first(sql`
+            SELECT b.allowance AS state, ${isUsable} AS usable FROM key_budgets b JOIN api_keys k USING (key_id)
+            WHERE b.budget_id = ${budget_id} AND b.allowance IS NOT NULL`),
         list: (org_id, before, limit, under = null) =>
           Effect.orDie(
             shown(
