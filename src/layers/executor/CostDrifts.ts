@@ -16,6 +16,7 @@ import type { CatalogEntry, CatalogOffer } from "../catalog/Catalog.ts"
 import { logFailure } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
+import { sharedReading } from "../platform/sharedReading.ts"
 
 /** Calls in a row that must fit before an offer has its old price again. */
 export const fitsToClear = 5
@@ -85,7 +86,7 @@ export class CostDrifts extends Context.Service<
       let offers = new WeakMap<CatalogOffer, CatalogOffer>()
       let endpoints = new WeakMap<Endpoint, Endpoint>()
 
-      const refresh = Effect.gen(function* () {
+      const load = Effect.gen(function* () {
         const rows = yield* driftRows(sql`
           SELECT provider, capability, since, run_id, expected, measured FROM cost_drifts ORDER BY 1, 2`)
         const list = rows.map((row) => ({
@@ -98,6 +99,7 @@ export class CostDrifts extends Context.Service<
         offers = new WeakMap()
         endpoints = new WeakMap()
       })
+      const refresh = sharedReading(load)
       const refreshOrWarn = Effect.catchCause(refresh, logFailure("Reading cost drifts failed; keeping the last ones"))
 
       const pricedOffer = (one: CatalogOffer): CatalogOffer => {

@@ -4,12 +4,13 @@
  * Routing and inspect read the snapshot for every candidate, so they never wait for the database. The counts are stored in
  * Postgres and shared by all processes. A process that can't read them keeps its last snapshot.
  */
-import { Clock, Context, Effect, Layer, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Rules from "../../schema/runs/Health.ts"
 import { logFailure } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
+import { sharedReading } from "../platform/sharedReading.ts"
 
 const CountRow = Schema.Struct({
   subject: Schema.String,
@@ -116,8 +117,7 @@ export class Health extends Context.Service<
         const rows = yield* read(now - Rules.hourSeconds, keep === null ? now - Rules.monthSeconds : day, day)
         snapshot = snapshotOf(rows, keep, day, now)
       })
-      // One at a time, so that an older answer never replaces a newer one.
-      const refresh = Semaphore.makeUnsafe(1).withPermits(1)(load)
+      const refresh = sharedReading(load)
 
       const forget = Effect.gen(function* () {
         const now = (yield* Clock.currentTimeMillis) / 1_000

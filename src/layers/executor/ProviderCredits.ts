@@ -9,6 +9,7 @@ import { availableOf, costIn, type CreditsAccount, emptyMinutes, headRoomCalls }
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { estimatedCost, type Price, priceMin } from "../../schema/money/Pricing.ts"
 import { Settings } from "../platform/Settings.ts"
+import { sharedReading } from "../platform/sharedReading.ts"
 import { logFailure } from "../postgres/Batch.ts"
 import { providers } from "../providers/index.ts"
 import { type CreditsRow, CreditsStore } from "./CreditsStore.ts"
@@ -77,7 +78,7 @@ export class ProviderCredits extends Context.Service<
           sums.delete(id)
         }
       })
-      const refresh = Effect.gen(function* () {
+      const load = Effect.gen(function* () {
         yield* flush
         // A balance that nobody reads any more is unknown. A refusal still counts.
         const isRead = (row: CreditsRow) => row.source === "set" || creditsMinutes > 0
@@ -86,6 +87,7 @@ export class ProviderCredits extends Context.Service<
         aheadMillis = rows[0] === undefined ? 0 : now - rows[0].seen_at.getTime()
         accounts = new Map(rows.map((row) => [row.provider, isRead(row) ? row : { ...row, balance: null }]))
       })
+      const refresh = sharedReading(load)
 
       const isOut = (provider: string, price: Price | null, now: number) => {
         const account = accounts.get(provider)
