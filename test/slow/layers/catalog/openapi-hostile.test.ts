@@ -164,6 +164,19 @@ describe("references", () => {
   })
 })
 
+test("references that each lead through two others end soon", async () => {
+  const levels = 24
+  let schemas = {}
+  let inner: object = { x: {}, u: {} }
+  for (let level = 1; level <= levels; level++) inner = { x: { $ref: `#/A${level}/x/x/u` }, u: { x: inner } }
+  for (let level = 0; level < levels; level++) schemas = { ...schemas, [`A${level}`]: { $ref: `#/A${level + 1}/x/x` } }
+  const began = performance.now()
+  const text = post({ $ref: "#/A0/x/x" }, { ...schemas, [`A${levels}`]: { x: { x: inner } } })
+  expect(messages((await load(text)).warnings)).toContain("leads through more than 32 others")
+  // Followed one by one, they would be 2^24.
+  expect(performance.now() - began).toBeLessThan(20_000)
+})
+
 describe("schemas", () => {
   const bodyOf = async (schema: unknown) => {
     const { document, warnings } = await load(post(schema))

@@ -9,7 +9,7 @@ import { isRecord } from "./json.ts"
 import { shown } from "./warnings.ts"
 import type { Source } from "./source.ts"
 
-/** Length of a chain of references. */
+/** References of a chain, and references that a path leads through. */
 const hopsMax = 32
 const refCharactersMax = 2_000
 
@@ -58,9 +58,11 @@ export const references = (sources: ReadonlyArray<Source>): References => {
     return names.get(posix.normalize(file)) ?? names.get(beside)
   }
 
-  const resolveWithin = (from: number, ref: string, hops: number): Spot | Problem => {
+  /** `through` counts what the first reference leads through, also on the way of others: each may lead through several. */
+  const resolveWithin = (from: number, ref: string, through = { count: 0 }): Spot | Problem => {
     if (ref.length > refCharactersMax) return { problem: `the reference ${shown(ref)} is too long` }
-    if (hops > hopsMax) return { problem: `the reference ${shown(ref)} leads in a circle` }
+    if (through.count++ > hopsMax)
+      return { problem: `the reference ${shown(ref)} leads in a circle, or leads through more than ${hopsMax} others` }
     const at = ref.indexOf("#")
     const file = at < 0 ? ref : ref.slice(0, at)
     const fragment = at < 0 ? "" : ref.slice(at + 1)
@@ -75,9 +77,9 @@ export const references = (sources: ReadonlyArray<Source>): References => {
     let spot: Spot = { source: index, pointer: [], node: source.root }
     for (const segment of fragment.split("/").slice(1).map(decoded)) {
       let node = child(spot.node, segment)
-      const through = node === undefined ? refOf(spot.node) : null
-      if (through !== null) {
-        const next = resolveWithin(spot.source, through, hops + 1)
+      const between = node === undefined ? refOf(spot.node) : null
+      if (between !== null) {
+        const next = resolveWithin(spot.source, between, through)
         if ("problem" in next) return next
         spot = next
         node = child(spot.node, segment)
@@ -93,12 +95,12 @@ export const references = (sources: ReadonlyArray<Source>): References => {
     for (let hops = 0; hops < hopsMax; hops++) {
       const ref = refOf(spot.node)
       if (ref === null) return spot
-      const next = resolveWithin(spot.source, ref, 0)
+      const next = resolveWithin(spot.source, ref)
       if ("problem" in next) return next
       spot = next
     }
     return { problem: `the reference ${shown(refOf(at.node) ?? "")} leads in a circle` }
   }
 
-  return { resolve: (from, ref) => resolveWithin(from, ref, 0), follow }
+  return { resolve: (from, ref) => resolveWithin(from, ref), follow }
 }
