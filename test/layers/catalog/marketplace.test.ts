@@ -297,6 +297,7 @@ describe("an actor's input", () => {
       a: 5,
       b: { type: 5, enum: [], minLength: -1, maximum: "x", required: [1, "b", "b"], items: 7 },
       c: { type: ["string", "nope"], enum: [1, 1], default: nested, prefill: nested },
+      d: { type: ["string", "string"], nullable: true },
       ["__proto__"]: { type: "string" }
     }
     for (const properties of [strange, { deep }]) {

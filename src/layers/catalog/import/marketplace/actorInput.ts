@@ -67,7 +67,7 @@ const isJson = (value: unknown, depth = 0): value is Json =>
 
 const typesOf = (node: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const said = Array.isArray(node["type"]) ? node["type"] : [node["type"]]
-  const names = said.filter((one) => typeof one === "string").filter((one) => types.has(one))
+  const names = [...new Set(said)].filter((one) => typeof one === "string").filter((one) => types.has(one))
   return node["nullable"] === true && names.length > 0 && !names.includes("null") ? [...names, "null"] : names
 }
 
