@@ -1,5 +1,6 @@
 /**
- * A few thousand random requests to every operation of the contract, by callers of each kind, many at once. TEST_SEED repeats a day's.
+ * A few thousand random requests to every operation of the contract and to every tool, by callers of each kind, many at once. TEST_SEED
+ * repeats a day's.
  *
  * No answer is a failure of the service or differs from the contract. No caller reads of another organization or changes it. No secret is
  * in an answer, but in the one that creates it. The books balance afterwards.
@@ -13,6 +14,7 @@ import { receiver } from "../kit/webhook-receiver.ts"
 import { operatorOf, ownPage } from "../http/operator/operator.ts"
 import { busy, callersOf, idsIn, isBusy, namesOf, type Organization, organization, rowsOf } from "./organizations.ts"
 import { type Draft, type Names, type RandomRequest, roundsOf } from "./random-requests.ts"
+import { failureOf, mcpHeaders, toolCallsOf } from "./random-tools.ts"
 
 /** With few inputs, sixteen days have all requests that there are: what is new on a day is then the code, and not the requests. */
 const seed = exhaustive ? sampleSeed : sampleSeed % 16
@@ -20,7 +22,7 @@ const seed = exhaustive ? sampleSeed : sampleSeed % 16
 const clients = 12
 /** Longer than any request waits. */
 const answerMillisMax = 30_000
-const rounds = { strangers: howMany(30, 9), everybody: howMany(40, 12) }
+const rounds = { strangers: howMany(30, 9), everybody: howMany(40, 12), tools: howMany(80, 30) }
 
 let app: App
 let victim: Organization
@@ -58,7 +60,7 @@ interface Caller {
 
 /** Answers that create a secret, and show it once. */
 const creates =
-  /^(keys\.(create|rotate)|allowances\.create|webhooks\.(create|rotate)|auth\.sign(Up|In)|invitations\.(create|accept)|operatorInvitations\.create|recovery\.startSecondFactor|configuration\.apply|oauth\.decide)$/
+  /^(mcp\.allowances|keys\.(create|rotate)|allowances\.create|webhooks\.(create|rotate)|auth\.sign(Up|In)|invitations\.(create|accept)|operatorInvitations\.create|recovery\.startSecondFactor|configuration\.apply|oauth\.decide)$/
 const token = /\brg_(?:test|live|sess|oper|operator)_[0-9A-Za-z]{30,}|\bwhsec_[0-9A-Za-z+/=]{20,}/g
 /** One that requests make up. */
 const madeUp = `rg_test_${"0".repeat(43)}`
@@ -95,9 +97,12 @@ const send = async ([request, { of, token, headers }]: Asked, mayRepeat: boolean
     }
     if (reply.status >= 500 && !isRun(reply))
       wrong.push(`${shown(request)} -> ${reply.status} ${reply.text.slice(0, 300)}`)
-    if (!isDocumented(id, reply)) wrong.push(`${shown(request)} -> ${reply.status} is not documented: ${reply.text}`)
+    const failure = failureOf(reply.body)
+    if (failure !== null) wrong.push(`${shown(request)} -> ${failure}: ${reply.text.slice(0, 300)}`)
+    if (path !== "/mcp" && !isDocumented(id, reply))
+      wrong.push(`${shown(request)} -> ${reply.status} is not documented: ${reply.text}`)
     if (!reply.text.isWellFormed()) wrong.push(`${shown(request)} -> half of a surrogate pair`)
-    statuses.set(id, (statuses.get(id) ?? new Set()).add(reply.status))
+    if (path !== "/mcp") statuses.set(id, (statuses.get(id) ?? new Set()).add(reply.status))
     const list = answers.get(of) ?? []
     list.push({ request, reply })
     answers.set(of, list)
@@ -208,6 +213,37 @@ test("customers, people and operators at once: no answer fails, and none tells o
   }
   expect(wrong).toEqual([])
   for (const one of both) expect(leaks(one, await idsOf(one), known.get(one)?.ids ?? new Set())).toEqual([])
+})
+
+test("tools called by agents of two organizations: no answer fails, and none tells of the other organization", async () => {
+  const both = [victim, stranger]
+  const known = new Map(await Promise.all(both.map(async (one) => [one, knownOf(one, await idsOf(one))] as const)))
+  const own = new Map(await Promise.all(both.map(async (one) => [one, namesOf(one, await idsOf(one), true)] as const)))
+  const callers = await Promise.all(
+    both.map(async (one) =>
+      (await callersOf(app, one)).map((token): Caller & { readonly of: Organization } => ({
+        of: one,
+        token,
+        headers: {}
+      }))
+    )
+  )
+  const ask = { body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers: mcpHeaders }
+  const { tools } = (await app.call(callers[0]?.[0]?.token ?? null, "POST", "/mcp", ask)).body.result
+  await play(toolCallsOf(tools, seed, rounds.tools), (draft) => {
+    const all = callers.flat()
+    const caller = all[Math.floor(draft.random() * all.length)]
+    if (caller === undefined) throw new Error("no caller")
+    const other = known.get(caller.of === victim ? stranger : victim)
+    return [draft.fill(own.get(caller.of) ?? empty, other?.names ?? empty), caller]
+  })
+  expect(wrong).toEqual([])
+  for (const one of both) expect(leaks(one, await idsOf(one), known.get(one)?.ids ?? new Set())).toEqual([])
+  const calls = [...answers.values()].flat().filter(({ request }) => request.path === "/mcp")
+  const served = new Set(
+    calls.flatMap(({ request, reply }) => (reply.body?.result?.isError === false ? [request.id] : []))
+  )
+  expect(served.size).toBeGreaterThan(tools.length * 0.6)
 })
 
 test("no answer shows a secret but the one that creates it", () => {

@@ -61,7 +61,7 @@ const odd: ReadonlyArray<string> = [
   ...["https://[::1]/", "javascript:alert(1)", "a@b", `a@${"b.".repeat(120)}com`, "xn--a", "*", "run_01", "W10", "MA"],
   ...[`org_${"0".repeat(26)}`, `rg_test_${"0".repeat(43)}`, "eyJhIjoxfQ", "bnVsbA", "%2e%2e%2f", "\r\nX: y", "\u202e"]
 ]
-const texts: ReadonlyArray<string> = [...odd, ...naughty]
+export const texts: ReadonlyArray<string> = [...odd, ...naughty]
 const values: ReadonlyArray<Json> = [
   ...[0, -1, 1, 1e308, -1e308, 2 ** 53, -(2 ** 53), 0.1, 1e-7, null, true, false, [], {}, [[]], [null], { a: 1 }],
   ...[
@@ -71,7 +71,17 @@ const values: ReadonlyArray<Json> = [
   ],
   Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, "v"]))
 ]
-const bodies: ReadonlyArray<string> = ["", "{", "[]", "null", '"x"', "1e999", '{"a":1,"a":2}', "\ufeff{}", "{}{}"]
+export const bodies: ReadonlyArray<string> = [
+  "",
+  "{",
+  "[]",
+  "null",
+  '"x"',
+  "1e999",
+  '{"a":1,"a":2}',
+  "\ufeff{}",
+  "{}{}"
+]
 /** Headers that any request may have. */
 const headers = Object.entries({
   accept: ["text/csv", "application/jose", "*/*;q=0", ","],
@@ -90,8 +100,9 @@ const headers = Object.entries({
 }).flatMap(([header, values]) => values.map((value) => [header, value] as const))
 
 const id = /^([a-z]{2,4})_[0-9a-z]{26}$/
-const pick = <A>(random: Random, list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
-const chance = (random: Random, share: number): boolean => random() < share
+export const pick = <A>(random: Random, list: ReadonlyArray<A>): A | undefined =>
+  list[Math.floor(random() * list.length)]
+export const chance = (random: Random, share: number): boolean => random() < share
 
 /** The schema in one piece, as the generator reads it. */
 const whole = (schema: Json, document: Json): Json => {
@@ -106,15 +117,31 @@ const whole = (schema: Json, document: Json): Json => {
 const isObject = (value: Json): boolean => typeof value === "object" && value !== null
 
 /** Each text that is an id of the contract's examples, an address or a cursor becomes one of the lists. */
-const named = (value: Json, name: (text: string) => string): Json => {
+export const named = (value: Json, name: (text: string) => string): Json => {
   if (typeof value === "string") return name(value)
   if (Array.isArray(value)) return value.map((one) => named(one, name))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, named(one, name)]))
 }
 
+/** Puts an id, an address or a cursor of the lists in place of a text, mostly of the caller's own. */
+export const namerOf =
+  (random: Random, own: Names, other: Names) =>
+  (text: string): string => {
+    const [whose, which, keep] = [random(), random(), random()]
+    const names = whose < 0.75 ? own : other
+    const from = (list: ReadonlyArray<string> = []) =>
+      keep < 0.1 ? text : (list[Math.floor(which * list.length)] ?? text)
+    const [, prefix] = id.exec(text) ?? []
+    if (prefix !== undefined) return from(names.ids.get(prefix))
+    if (text === "cursor") return from(names.cursors)
+    // Nothing is sent to a server of somebody else.
+    if (text === "https://example.com/webhooks") return names.hooks[0] ?? text
+    return text.includes("@") || text === "acme" ? (keep < 0.5 ? text : from(names.texts)) : text
+  }
+
 /** One place of the value is removed, added, or becomes a value that few expect. */
-const spoilt = (value: Json, random: Random): Json => {
+export const spoilt = (value: Json, random: Random): Json => {
   const [how, which, depth] = [random(), random(), random()]
   const other: Json = chance(random, 0.6) ? pick(random, texts) : pick(random, values)
   if (!isObject(value) || Object.keys(value).length === 0 || how < 0.03) return other
@@ -183,18 +210,7 @@ const operationDrafts = (
     const random = randomOf(seedOf(seed, operation.operationId, round))
     const fill = (own: Names, other: Names): RandomRequest => {
       const fits = chance(random, 0.5)
-      const name = (text: string): string => {
-        const [whose, which, keep] = [random(), random(), random()]
-        const names = whose < 0.75 ? own : other
-        const from = (list: ReadonlyArray<string> = []) =>
-          keep < 0.1 ? text : (list[Math.floor(which * list.length)] ?? text)
-        const [, prefix] = id.exec(text) ?? []
-        if (prefix !== undefined) return from(names.ids.get(prefix))
-        if (text === "cursor") return from(names.cursors)
-        // Nothing is sent to a server of somebody else.
-        if (text === "https://example.com/webhooks") return names.hooks[0] ?? text
-        return text.includes("@") || text === "acme" ? (keep < 0.5 ? text : from(names.texts)) : text
-      }
+      const name = namerOf(random, own, other)
       const wrong = (share: number) => !fits && chance(random, share)
       let place = path
       const query = new URLSearchParams()
