@@ -368,6 +368,17 @@ describe("tables", () => {
     expect(document.endpoints[0]).toMatchObject({ body: { required: ["q"] }, example: { input: { q: "a" } } })
   })
 
+  test.each([-1, 1_000_001, 0.5])("leave out an endpoint that costs %p credits", (credits) => {
+    const { document, warnings } = imported(manifest, [
+      table([
+        { ...row, credits },
+        { ...row, path: "/q" }
+      ])
+    ])
+    expect(document.endpoints.map(({ path }) => path)).toEqual(["/q"])
+    expect(warnings).toEqual([{ where: "x.endpoints.0", message: "left out: this row can't be read" }])
+  })
+
   test("that are no tables fail", () => {
     expect(mistakes(manifest, [{ name: "t.json", text: "{}" }])[0]).toMatch(/t\.json/)
   })

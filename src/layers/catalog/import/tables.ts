@@ -10,7 +10,7 @@ import { placeholdersOf } from "../../../schema/runs/RawPlan.ts"
 import { ImportFailed, operationsMax, type SourceText } from "./kit/Import.ts"
 import type { Json } from "./kit/fields.ts"
 import type { Warning } from "../../../schema/catalog/Endpoint.ts"
-import { type Rate, unpublished } from "./cost/rates.ts"
+import { Credits, type Rate, unpublished } from "./cost/rates.ts"
 import { endpointIssues } from "./kit/validity.ts"
 
 const Param = Schema.Struct({
@@ -30,7 +30,7 @@ const Entry = Schema.Struct({
   path: Schema.NonEmptyString,
   description: Schema.String,
   fullDescription: Schema.optionalKey(Schema.String),
-  credits: Schema.optionalKey(Schema.Int),
+  credits: Schema.optionalKey(Credits),
   postParamsInBody: Schema.optionalKey(Schema.Boolean),
   params: Schema.Array(Param)
 })

@@ -15,13 +15,14 @@ import { patternFor } from "../kit/patterns.ts"
 import { Amount, checkDriver, Driver, isDriverInUsd, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
 import type { Report } from "../kit/fields.ts"
 
+/** Credits of a call as a whole number. */
+export const Credits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+
 /** Exactly one of `usd`, `credits`, `free` and `unpublished` gives the price. */
 export const Rate = Schema.Struct({
   usd: Schema.optionalKey(Amount),
   /** A fraction is a decimal string. */
-  credits: Schema.optionalKey(
-    Schema.Union([Amount, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))])
-  ),
+  credits: Schema.optionalKey(Schema.Union([Amount, Credits])),
   free: Schema.optionalKey(Schema.Literal(true)),
   unpublished: Schema.optionalKey(Schema.Literal(true)),
   model: Schema.optionalKey(Schema.Literals(["per_call", "per_result", "per_event"])),
