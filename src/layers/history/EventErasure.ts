@@ -8,6 +8,7 @@ import type { SqlClient } from "effect/sql"
 import { EventKind, eventJson } from "../../schema/events/Event.ts"
 import { missingEvents } from "../../schema/events/RunEvents.ts"
 import { eventId } from "../events/EventId.ts"
+import { keepDays } from "../events/EventLog.ts"
 import { runStates } from "../events/RunStates.ts"
 import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
 
@@ -27,6 +28,11 @@ export const eraseEvents = Effect.fnUntraced(function* (
   // Whoever appends events meanwhile ends before this, or reads erased runs.
   const heads = yield* sql`SELECT FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`
   if (heads.length === 0) return
+  // Of events that are deleted: an endpoint that was paused for long is still sent them. Nothing tells any more what they would say now.
+  yield* sql`
+    DELETE FROM webhook_deliveries d USING webhook_endpoints w
+    WHERE w.org_id = ${org_id} AND d.endpoint_id = w.endpoint_id AND d.happened_at < now() - make_interval(days => ${keepDays}::int)
+      AND d.body::json #>> '{data,run_id}' = ANY(${texts(run_ids)})`
   const runs = yield* runStates(sql)(org_id, run_ids)
   const events = runs.flatMap((run) => missingEvents(run, new Set(), run.created_at))
   const changed = yield* changedRows(sql`

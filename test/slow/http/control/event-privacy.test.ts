@@ -56,3 +56,24 @@ test("erasing a person erases what attempts and errors quote, in the log and in 
   expect(after.at(-1)?.data).toMatchObject({ status: "no_match", error: { code: "no_match", message: "erased" } })
   expect(await eventsOf(stays)).toEqual(reader.events.filter(({ data }) => data.run_id === stays))
 })
+
+test("erasing a person erases deliveries that are still sent after their events were deleted, and no other run's", async () => {
+  const org = await app.tenant("5.00")
+  const session = await org.session()
+  hooks.state.status = 503
+  const body = { url: hooks.url, events: ["run.attempt"] }
+  const endpoint = (await app.call(session, "POST", "/v1/webhook-endpoints", { body })).body
+  for (const who of ["late", "later"]) {
+    const url = `https://${who}.example/`
+    there.play("tavily", answer(200, { results: [], failed_results: [{ url, error: `no page of ${who}.` }] }))
+    await org.run({ capability: "web.scrape", input: { url }, routing: { provider: "tavily" }, wait_seconds: 20 })
+  }
+  const deliveries = () => app.sql("SELECT body FROM webhook_deliveries WHERE endpoint_id = $1", [endpoint.id])
+  await until("two deliveries", deliveries, (rows) => rows.length === 2)
+  await app.sql("UPDATE webhook_deliveries SET happened_at = happened_at - interval '31 days' WHERE endpoint_id = $1", [
+    endpoint.id
+  ])
+  await app.sql("DELETE FROM events WHERE org_id = $1", [org.org_id])
+  await app.call(session, "DELETE", "/v1/history?q=late.example")
+  expect((await deliveries()).map((row) => String(row["body"]))).toEqual([expect.stringContaining("no page of later.")])
+})
