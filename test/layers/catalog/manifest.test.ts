@@ -320,6 +320,12 @@ test("patterns match pieces in their order, and only whole texts", () => {
   expect(patternFor("*a".repeat(2_000) + "b")(long)).toBe(false)
 })
 
+test("a manifest with aliases of aliases is refused", () => {
+  const lists = [1, 2, 3].map((n) => `x${n}: &x${n} [${`*x${n - 1},`.repeat(50)}]`)
+  const text = `${head}definitions:\n  d: { x0: &x0 [${"1,".repeat(50)}], ${lists.join(", ")} }\n`
+  expect(mistakes(text)).toEqual([expect.stringContaining("holds more than 5000000 values")])
+})
+
 describe("tables", () => {
   const table = (endpoints: ReadonlyArray<unknown>) => ({
     name: "t.json",

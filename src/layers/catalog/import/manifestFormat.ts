@@ -10,6 +10,7 @@ import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../.
 import { Filled } from "../../../schema/catalog/CostDriver.ts"
 import { allowsTexts, Provenance } from "../../../schema/Provenance.ts"
 import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./kit/Import.ts"
+import { oversized } from "./kit/source.ts"
 import { Rate, Rates } from "./cost/rates.ts"
 
 /** Fields by name, in the shorthand of fields.ts. */
@@ -128,6 +129,8 @@ export const readManifest = (source: SourceText): Effect.Effect<Manifest, Import
       catch: (error) =>
         failedWith(source.name, [`is not YAML: ${error instanceof Error ? error.message : "unreadable"}`])
     })
+    const problem = oversized(parsed)
+    if (problem !== null) return yield* failedWith(source.name, [problem])
     return yield* decode(parsed).pipe(
       Effect.mapError(({ issue }) =>
         failedWith(

@@ -39,7 +39,7 @@ const parse = ({ name, text }: SourceText): Effect.Effect<unknown, ImportFailed>
 }
 
 /** Why a parsed value is too large, or null. Aliases count as often as they occur; cycles end at the limit. */
-const oversized = (root: unknown): string | null => {
+export const oversized = (root: unknown): string | null => {
   const values: Array<unknown> = [root]
   const depths: Array<number> = [0]
   let count = 0
