@@ -1,17 +1,14 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, Digits, listQuery, operation, optional, pages } from "./shapes/Common.ts"
+import { Auth, Digits, listQuery, operation, optional, pages, readsOwn } from "./shapes/Common.ts"
 import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
-import * as nouns from "../../schema/nouns/Batch.ts"
+import { Batch } from "../../schema/nouns/Batch.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
-
-export const Batch = Schema.toEncoded(nouns.Batch)
-export const BatchResult = Schema.toEncoded(nouns.BatchResult)
 
 const { wait_seconds: _wait, async: _async, ...runFields } = RunRequest.fields
 const BatchRun = Schema.Struct(runFields).annotate({
@@ -70,8 +67,6 @@ const resultsExample = `${[
   .map((line) => JSON.stringify(line))
   .join("\n")}\n`
 
-const params = { batch_id: Schema.String }
-
 export class BatchesApi extends HttpApiGroup.make("batches")
   .add(
     operation(
@@ -85,25 +80,14 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       success: Batch.pipe(HttpApiSchema.status(202)),
       error: [Wire.capability_not_found, Wire.endpoint_not_found, Wire.idempotency_key_reused]
     }),
-    operation({ role: "viewer", keys: "reads", own: true, command: "batch list" }, "List batches", "Newest first.").get(
-      "list",
-      "/batches",
-      pages(Batch)
-    ),
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "batch get" },
-      "Read a batch",
-      "Its progress and what it has charged."
-    ).get("get", "/batches/:batch_id", {
-      params,
+    readsOwn("List batches", "Newest first.", "batch list").get("list", "/batches", pages(Batch)),
+    readsOwn("Read a batch", "Its progress and what it has charged.", "batch get").get("get", "/batches/:batch_id", {
       success: Batch
     }),
-    operation(
-      { role: "viewer", keys: "reads", own: true },
+    readsOwn(
       "Read a batch's results",
       "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
     ).get("results", "/batches/:batch_id/results", {
-      params,
       query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
       success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
         HttpApiSchema.asText({ contentType: "application/x-ndjson" })
@@ -114,7 +98,6 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       "Retry a batch's blocked rows",
       "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
     ).post("retry", "/batches/:batch_id/retry", {
-      params,
       payload: BatchRetry,
       success: Batch.pipe(HttpApiSchema.status(202))
     }),
@@ -122,9 +105,6 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       { role: "member", keys: "stops", own: true },
       "Cancel a batch",
       "Rows that have not started are cancelled, also those that wait for an approval. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
-    ).post("cancel", "/batches/:batch_id/cancel", {
-      params,
-      success: Batch
-    })
+    ).post("cancel", "/batches/:batch_id/cancel", { success: Batch })
   )
   .middleware(Auth) {}

@@ -1,7 +1,7 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, operation, optional } from "./shapes/Common.ts"
+import { Auth, optional, readsOwn } from "./shapes/Common.ts"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
@@ -21,10 +21,10 @@ export type InspectRequest = typeof InspectRequest.Type
 
 export class CatalogApi extends HttpApiGroup.make("catalog")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "inspect" },
+    readsOwn(
       "Inspect a capability or a raw endpoint",
-      "Returns the input schema, output fields, providers and price, exactly as run enforces them, and which rules of the organization check a run. Free."
+      "Returns the input schema, output fields, providers and price, exactly as run enforces them, and which rules of the organization check a run. Free.",
+      "inspect"
     ).post("inspect", "/inspect", {
       payload: InspectRequest,
       success: Schema.Union([InspectedCapability, InspectedEndpoint]),

@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
-import * as nouns from "../../schema/configuration/Configuration.ts"
+import { AppliedConfiguration, ConfigurationPreview } from "../../schema/configuration/Configuration.ts"
 import { RuleRequest } from "./accounts/Approvals.ts"
 import { ApiKeyRequest } from "./accounts/Keys.ts"
 import { LabelBudgetRequest } from "./accounts/LabelBudgets.ts"
-import { Auth, operation, optional } from "./shapes/Common.ts"
+import { Auth, operation, optional, reads } from "./shapes/Common.ts"
 import { SpendGuardRequest } from "./Wallet.ts"
 import { WebhookEndpointChange, WebhookEndpointRequest } from "./Webhooks.ts"
 
@@ -50,18 +50,15 @@ export const ConfigurationPreviewRequest = component("ConfigurationPreviewReques
 })
 const ConfigurationExport = component("ConfigurationExport", {
   digest: Schema.String,
-  configuration: Schema.toEncoded(Configuration)
+  configuration: Configuration
 })
-
-export const ConfigurationPreview = Schema.toEncoded(nouns.ConfigurationPreview)
-export const AppliedConfiguration = Schema.toEncoded(nouns.AppliedConfiguration)
 
 export class ConfigurationApi extends HttpApiGroup.make("configuration")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", command: "export" },
+    reads(
       "Export the configuration",
-      "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing."
+      "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing.",
+      "export"
     ).get("export", "/configuration", {
       success: ConfigurationExport
     }),

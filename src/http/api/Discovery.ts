@@ -3,10 +3,8 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { about, listQuery, optional } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import * as nouns from "../../schema/nouns/Catalog.ts"
+import { CatalogProvider, Discovered, ListedCapability, ListedEndpoint } from "../../schema/nouns/Catalog.ts"
 import { component, pageOf, withExample } from "../../schema/nouns/Noun.ts"
-
-const CatalogProvider = Schema.toEncoded(nouns.CatalogProvider)
 
 export const discoverLimitDefault = 10
 export const discoverLimitMax = 50
@@ -31,13 +29,13 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
       kind: optional(Schema.Literals(["capability", "endpoint"])),
       provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
     }).pipe(withExample({ query: "verify an e-mail address", limit: 1 })),
-    success: nouns.Discovered,
+    success: Discovered,
     error: [Wire.provider_not_found]
   }),
   about("List the capabilities", "Needs no key.").get("capabilities", "/catalog/capabilities", {
     query: listQuery,
     headers: cached,
-    success: [pageOf(nouns.ListedCapability), NotModified]
+    success: [pageOf(ListedCapability), NotModified]
   }),
   about("List the providers", "Needs no key.").get("providers", "/catalog/providers", {
     query: listQuery,
@@ -48,7 +46,6 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     "provider",
     "/catalog/providers/:provider",
     {
-      params: { provider: Schema.String },
       headers: cached,
       success: [CatalogProvider, NotModified],
       error: [Wire.provider_not_found]
@@ -58,10 +55,9 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
     "List a provider's raw endpoints",
     "Lists the provider's own paths, ordered by path and method. Needs no key."
   ).get("endpoints", "/catalog/providers/:provider/endpoints", {
-    params: { provider: Schema.String },
     query: listQuery,
     headers: cached,
-    success: [pageOf(nouns.ListedEndpoint), NotModified],
+    success: [pageOf(ListedEndpoint), NotModified],
     error: [Wire.provider_not_found]
   })
 ) {}

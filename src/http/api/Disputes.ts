@@ -1,9 +1,9 @@
 /** The contract of disputes: a customer says that an address bounced which a run called valid, and the outcome warranty refunds the run. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, operation } from "./shapes/Common.ts"
+import { Auth, operation, readsOwn } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import * as nouns from "../../schema/nouns/Dispute.ts"
+import { Dispute } from "../../schema/nouns/Dispute.ts"
 import { asksPerHourMax, disputeReason, warrantyDays } from "../../schema/wallet/Warranty.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
 
@@ -21,33 +21,18 @@ export const DisputeRequest = component("DisputeRequest", {
   })
 }).pipe(withExample({ reason: "bounced", evidence: "run_01m81pa2v3kx0m7ys3x5d4w9aq" }))
 
-export const Dispute = Schema.toEncoded(nouns.Dispute)
-export type Dispute = typeof Dispute.Type
-
-/** What details of a run say of the warranty. */
-export const RunWarranty = Schema.toEncoded(nouns.RunWarranty)
-
 export class DisputesApi extends HttpApiGroup.make("disputes")
   .add(
     operation(
       { role: "member", keys: "changes", command: "runs dispute" },
       "Dispute a run whose address bounced",
       `For a charged run of email.find or email.verify that called an address valid, until ${warrantyDays} days after its end. The service asks the provider that sent your message, through the account that sent it, whether it bounced. If it did, the run's charge is refunded, once. Repeat it if state is not_bounced and the message bounces later: a provider is asked again after ask_after (1, 10 and 60 minutes, then every 6 hours), and about ${asksPerHourMax} runs of an organization in an hour. Until then the answer is what is known. An operator turns the warranty on and limits its refunds.`
-    ).post("dispute", "/runs/:run_id/dispute", {
-      params: { run_id: Schema.String },
-      payload: DisputeRequest,
-      success: Dispute
-    })
+    ).post("dispute", "/runs/:run_id/dispute", { payload: DisputeRequest, success: Dispute })
   )
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true },
+    readsOwn(
       "Read a run's dispute",
       "How it stands. Reading asks no provider. `not_found` if nobody disputed the run."
-    ).get("get", "/runs/:run_id/dispute", {
-      params: { run_id: Schema.String },
-      success: Dispute,
-      error: [Wire.not_found]
-    })
+    ).get("get", "/runs/:run_id/dispute", { success: Dispute, error: [Wire.not_found] })
   )
   .middleware(Auth) {}

@@ -1,7 +1,7 @@
 /** The contract of event streams: server-sent events of an organization and of a run. */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, operation } from "./shapes/Common.ts"
+import { Auth, readsOwn } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Event } from "../../schema/nouns/Event.ts"
 
@@ -14,22 +14,20 @@ const resuming =
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "logs tail" },
+    readsOwn(
       "Follow the organization's events",
-      `A stream of server-sent events, from now on. ${resuming}`
+      `A stream of server-sent events, from now on. ${resuming}`,
+      "logs tail"
     ).get("organization", "/events", {
       headers,
       query,
       success: stream,
       error: [Wire.gone]
     }),
-    operation(
-      { role: "viewer", keys: "reads", own: true },
+    readsOwn(
       "Follow the events of a run",
       `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
     ).get("run", "/runs/:run_id/events", {
-      params: { run_id: Schema.String },
       headers,
       query,
       success: [stream, HttpApiSchema.Empty(204)],

@@ -1,16 +1,13 @@
 /** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, byAdmins, listQuery, operation, optional } from "./shapes/Common.ts"
+import { Auth, byAdmins, listQuery, optional, readsOwn } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import * as nouns from "../../schema/nouns/History.ts"
+import { History, HistoryBatch, HistorySubject } from "../../schema/nouns/History.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { component } from "../../schema/nouns/Noun.ts"
 
 const Kind = Schema.Literals(kinds)
-
-export const History = Schema.toEncoded(nouns.History)
-export const HistoryBatch = Schema.toEncoded(nouns.HistoryBatch)
 
 export const subjectCharsMax = 2_000
 export const subjectsMax = 200
@@ -19,22 +16,21 @@ const Query = Schema.NonEmptyString.check(Schema.isMaxLength(subjectCharsMax))
 
 export class HistoryApi extends HttpApiGroup.make("history")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "history" },
+    readsOwn(
       "Look up a subject",
-      "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
+      "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free.",
+      "history"
     ).get("get", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind), limit: listQuery.limit },
       success: History,
       error: [Wire.service_unavailable]
     }),
-    operation(
-      { role: "viewer", keys: "reads", own: true },
+    readsOwn(
       "Look up many subjects",
       "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
     ).post("batch", "/history", {
       payload: component("HistoryRequest", {
-        subjects: Schema.Array(nouns.HistorySubject.fields.query).check(
+        subjects: Schema.Array(HistorySubject.fields.query).check(
           Schema.isMinLength(1),
           Schema.isMaxLength(subjectsMax)
         ),
@@ -50,7 +46,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
     ).delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
       success: component("HistoryErasure", {
-        subject: nouns.HistorySubject,
+        subject: HistorySubject,
         erased: Schema.Int,
         /** Unfinished runs that name the subject. Erase again after they have ended. */
         in_flight: Schema.Int

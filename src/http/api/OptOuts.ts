@@ -5,7 +5,7 @@ import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
 import { component, removed, withExample } from "../../schema/nouns/Noun.ts"
-import * as nouns from "../../schema/nouns/OptOut.ts"
+import { OptOut, OptOutCheck, OptOutsAdded } from "../../schema/nouns/OptOut.ts"
 import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
 import { type about, Auth, operation, optional, pages } from "./shapes/Common.ts"
 
@@ -59,24 +59,23 @@ const listGroup = <const Name extends string, const Path extends `/${string}`>(
   says: (operation: keyof typeof words) => ReturnType<typeof about>
 ) =>
   HttpApiGroup.make(name).add(
-    says("list").get("list", path, pages(Schema.toEncoded(nouns.OptOut))),
+    says("list").get("list", path, pages(OptOut)),
     says("add").post("add", path, {
       payload: OptOutRequest,
-      success: nouns.OptOutsAdded
+      success: OptOutsAdded
     }),
     says("check").post("check", `${path}/check`, {
       payload: OptOutCheckRequest,
-      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(nouns.OptOutCheck)) })
+      success: Schema.Struct({ items: Schema.Array(OptOutCheck) })
     }),
     says("import").post("import", `${path}/import`, {
       payload: Schema.String.pipe(csv),
-      success: nouns.OptOutsAdded
+      success: OptOutsAdded
     }),
     says("export").get("export", `${path}/export`, {
       success: Schema.String.annotate({ description: "CSV", examples: [exportExample] }).pipe(csv)
     }),
     says("remove").delete("remove", `${path}/:opt_out_id`, {
-      params: { opt_out_id: Schema.String },
       success: removed("opt", "RemovedOptOut"),
       error: [Wire.not_found]
     })

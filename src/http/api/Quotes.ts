@@ -1,12 +1,9 @@
 /** The contract of quotes: what a run would cost, and whether it would be admitted. */
-import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
-import * as nouns from "../../schema/nouns/Quote.ts"
+import { Quote } from "../../schema/nouns/Quote.ts"
 import { RunRequest } from "./Runs.ts"
-
-export const Quote = Schema.toEncoded(nouns.Quote)
 
 export class QuotesApi extends HttpApiGroup.make("quotes")
   .add(

@@ -28,7 +28,6 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       "A JWS (Ed25519, compact form) over the request's fingerprint, every considered offer with its price, health and the reason it was left out, quote, hold, charge, attempts, and the run's ledger entries with their hashes. The keys are at /.well-known/jwks.json. A run that has not ended has no receipt yet.",
       "receipt"
     ).get("get", "/runs/:run_id/receipt", {
-      params: { run_id: Schema.String },
       success: Schema.String.annotate({ description: "a JWS in compact form", examples: [jws] }).pipe(
         HttpApiSchema.asText({ contentType: receiptMediaType })
       ),

@@ -1,10 +1,7 @@
 /** The contract of the referral program (specification 2.10, 4.12). */
-import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, reads } from "./shapes/Common.ts"
-import * as nouns from "../../schema/nouns/Referral.ts"
-
-export const ReferralProgram = Schema.toEncoded(nouns.ReferralProgram)
+import { ReferralProgram } from "../../schema/nouns/Referral.ts"
 
 export class ReferralsApi extends HttpApiGroup.make("referrals")
   .add(

@@ -1,7 +1,7 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, operation, optional, pages, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
+import { Auth, operation, optional, pages, readsOwn, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
@@ -10,7 +10,7 @@ import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunDetails } from "../../schema/receipts/RunDetails.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { RunWarranty } from "./Disputes.ts"
+import { RunWarranty } from "../../schema/nouns/Dispute.ts"
 import { RunQuery } from "./shapes/RunQuery.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
 import { FailedRun, ListedRun, PendingRun, Run } from "../../schema/nouns/Run.ts"
@@ -82,26 +82,20 @@ export class RunsApi extends HttpApiGroup.make("runs")
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
     }),
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "runs list" },
+    readsOwn(
       "List runs",
-      "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+      "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
+      "runs list"
     ).get("list", "/runs", { ...pages(ListedRun), query: RunQuery }),
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "runs get" },
-      "Read a run",
-      "With wait, returns when the run ends or the time is up."
-    ).get("get", "/runs/:run_id", {
-      params: { run_id: Schema.String },
-      query: { wait: Schema.optionalKey(WaitQuery) },
-      success: Run
-    }),
-    operation(
-      { role: "viewer", keys: "reads", own: true },
+    readsOwn("Read a run", "With wait, returns when the run ends or the time is up.", "runs get").get(
+      "get",
+      "/runs/:run_id",
+      { query: { wait: Schema.optionalKey(WaitQuery) }, success: Run }
+    ),
+    readsOwn(
       "Read what a run asked for, and why it went as it did",
       "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
     ).get("details", "/runs/:run_id/details", {
-      params: { run_id: Schema.String },
       success: component("RunDetails", {
         ...RunDetails.fields,
         warranty: Schema.NullOr(RunWarranty).annotate({
@@ -113,9 +107,6 @@ export class RunsApi extends HttpApiGroup.make("runs")
       { role: "member", keys: "stops", own: true, command: "runs cancel" },
       "Cancel a run",
       "Cancels a run that has not started, and releases its hold."
-    ).post("cancel", "/runs/:run_id/cancel", {
-      params: { run_id: Schema.String },
-      success: Run
-    })
+    ).post("cancel", "/runs/:run_id/cancel", { success: Run })
   )
   .middleware(Auth) {}

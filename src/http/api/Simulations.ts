@@ -7,7 +7,7 @@ import { Usd } from "../../schema/money/Money.ts"
 import { Moment } from "../../schema/Period.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
-import * as noun from "../../schema/nouns/Simulation.ts"
+import { Simulation } from "../../schema/nouns/Simulation.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 /** More providers than any capability has. */
@@ -32,8 +32,6 @@ export const SimulationRequest = component("SimulationRequest", {
   ),
   max_cost: optional(Usd)
 }).pipe(withExample({ from: "2026-11-01", routing: { strategy: "cheapest" }, without: ["hunter"], max_cost: "0.02" }))
-
-export const Simulation = Schema.toEncoded(noun.Simulation)
 
 export class SimulationsApi extends HttpApiGroup.make("simulations")
   .add(

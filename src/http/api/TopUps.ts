@@ -4,10 +4,8 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
-import * as nouns from "../../schema/nouns/Wallet.ts"
+import { AutoTopup, TopUp } from "../../schema/nouns/Wallet.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
-
-export const AutoTopup = Schema.toEncoded(nouns.AutoTopup)
 
 export class TopUpsApi extends HttpApiGroup.make("topups")
   .add(
@@ -17,7 +15,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
     ).post("checkout", "/wallet/topups/checkout", {
       payload: component("CheckoutRequest", { amount: Usd }).pipe(withExample({ amount: "25.00" })),
-      success: nouns.TopUp,
+      success: TopUp,
       error: [Wire.service_unavailable]
     }),
     reads("Read the automatic top-up", "last_error says why the last charge failed.", "wallet auto-topup").get(

@@ -1,19 +1,14 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, operation, optional, pagesWith, reads } from "./shapes/Common.ts"
+import { Auth, operation, optional, pagesWith, reads, readsOwn } from "./shapes/Common.ts"
 import { contactDaysMax } from "../../schema/guards/ContactGuard.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { ZoneName } from "../../schema/money/TimeZone.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
 import { periodQuery } from "./shapes/RunQuery.ts"
-import * as nouns from "../../schema/nouns/Wallet.ts"
+import { SpendGuard, Transaction, Wallet, WalletAudit } from "../../schema/nouns/Wallet.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
-
-export const Wallet = Schema.toEncoded(nouns.Wallet)
-export const Transaction = Schema.toEncoded(nouns.Transaction)
-export const SpendGuard = Schema.toEncoded(nouns.SpendGuard)
-export const WalletAudit = Schema.toEncoded(nouns.WalletAudit)
 
 const walletAuditDescription =
   "Recomputed from the ledger, not read from the wallet: balance_from_ledger is the sum of topup, bonus, refund and settle; reserved_from_ledger is settle - reserve - release. Each entry's hash covers the entry and the hash before it; chain_verified says that all hashes were computed again and match. Keep head: while later audits show the same hash for that entry, no entry up to it was changed. violations lists what does not add up, with amounts in microdollars. All values are as of checked_at, which for a very long ledger is at most a few minutes ago. last_full_check is the operator's own audit of all wallets; null before the first."
@@ -29,10 +24,10 @@ export const SpendGuardRequest = component("SpendGuardRequest", {
 
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "wallet" },
+    readsOwn(
       "Read the wallet",
-      "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead."
+      "balance is the organization's money, reserved the part that unfinished runs hold, available the rest. A key that reads its own runs only, and the key of an allowance, get their budget instead.",
+      "wallet"
     ).get("get", "/wallet", { success: Wallet }),
     reads(
       "List ledger entries",
@@ -45,11 +40,9 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         run_id: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
       })
     }),
-    operation(
-      { role: "viewer", keys: "reads", command: "wallet audit" },
-      "Audit the wallet",
-      walletAuditDescription
-    ).get("audit", "/wallet/audit", { success: WalletAudit }),
+    reads("Audit the wallet", walletAuditDescription, "wallet audit").get("audit", "/wallet/audit", {
+      success: WalletAudit
+    }),
     reads(
       "Read the spend guard",
       "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert.",

@@ -5,12 +5,8 @@ import { Auth, byAdmins, optional, pagesWith, reads } from "./shapes/Common.ts"
 import { EventKind, eventKinds } from "../../schema/events/Event.ts"
 import { printable } from "./shapes/AccountFields.ts"
 import { Moment } from "../../schema/Period.ts"
-import * as nouns from "../../schema/nouns/Webhook.ts"
+import { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { component, withExample, removed } from "../../schema/nouns/Noun.ts"
-
-export const WebhookEndpoint = Schema.toEncoded(nouns.WebhookEndpoint)
-const NewWebhookEndpoint = Schema.toEncoded(nouns.NewWebhookEndpoint)
-export const WebhookDelivery = Schema.toEncoded(nouns.WebhookDelivery)
 
 /** The console's form asks for it as a time, in the zone of the browser. */
 const time = (description: string) => Moment.annotate({ format: "date-time", description })
@@ -35,7 +31,6 @@ export const WebhookEndpointChange = component("WebhookEndpointChange", {
 
 export const WebhooksReplayed = component("WebhooksReplayed", { replayed: Schema.Int })
 
-const params = { endpoint_id: Schema.String }
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .add(
     reads("List webhook endpoints", "Newest first. An organization has at most 20.", "webhooks list").get(
@@ -54,31 +49,22 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: NewWebhookEndpoint
     }),
     reads("Get a webhook endpoint", "Without its secret.").get("get", "/webhook-endpoints/:endpoint_id", {
-      params,
       success: WebhookEndpoint
     }),
     byAdmins("Change a webhook endpoint", "What is left out stays.", "webhooks pause").patch(
       "change",
       "/webhook-endpoints/:endpoint_id",
-      {
-        params,
-        payload: WebhookEndpointChange,
-        success: WebhookEndpoint
-      }
+      { payload: WebhookEndpointChange, success: WebhookEndpoint }
     ),
     byAdmins("Remove a webhook endpoint", "Its deliveries are deleted too.", "webhooks remove").delete(
       "remove",
       "/webhook-endpoints/:endpoint_id",
-      {
-        params,
-        success: removed("whe", "RemovedWebhookEndpoint")
-      }
+      { success: removed("whe", "RemovedWebhookEndpoint") }
     ),
     byAdmins("Rotate a webhook secret", "Returns the new secret.", "webhooks rotate").post(
       "rotate",
       "/webhook-endpoints/:endpoint_id/rotate",
       {
-        params,
         payload: component("WebhookSecretRotation", {
           grace_seconds: optional(
             Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
@@ -97,23 +83,18 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       {
         ...pagesWith(WebhookDelivery, {
           status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"]))
-        }),
-        params
+        })
       }
     ),
     byAdmins(
       "Replay a delivery",
       "Sends the event again at once, with the same id, and retries as for a new one.",
       "webhooks replay"
-    ).post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
-      params: { ...params, delivery_id: Schema.String },
-      success: WebhookDelivery
-    }),
+    ).post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", { success: WebhookDelivery }),
     byAdmins("Replay the events of a time", "At most 10,000 at once, oldest first.", "webhooks replay").post(
       "replayAll",
       "/webhook-endpoints/:endpoint_id/replay",
       {
-        params,
         payload: component("WebhookReplay", {
           from: time("The first time of an event, such as 2026-11-22T10:00:00Z."),
           to: optional(time("Events before this time. Default: now.")),

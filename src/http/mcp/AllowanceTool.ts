@@ -4,7 +4,8 @@
  * The model sees the key that it gives. The key of the caller needs `allow.mint` for it, so a person has decided about it.
  */
 import { Clock, Effect, Schema } from "effect"
-import { Allowance, NewAllowance } from "../api/accounts/Allowances.ts"
+import { NewAllowance } from "../api/accounts/Allowances.ts"
+import { Allowance } from "../../schema/nouns/Allowance.ts"
 import { segmentOf } from "../../schema/Ids.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"

@@ -9,8 +9,8 @@ import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
-import * as nouns from "../../schema/nouns/Batch.ts"
-import { Batch } from "../api/Batches.ts"
+import { Batch } from "../../schema/nouns/Batch.ts"
+import { component } from "../../schema/nouns/Noun.ts"
 import { listLimitMax } from "../api/shapes/Common.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { answered, refusal, refusalIn, replied, unanswered, withMembers } from "./Answers.ts"
@@ -29,19 +29,16 @@ const pollSeconds = 2
 
 const name = "run_batch"
 
-const BatchAnswer = Schema.toEncoded(
-  Schema.Struct({
-    ...nouns.Batch.fields,
-    results: optional(
-      Schema.Array(Schema.Json).annotate({
-        description:
-          "rows that have ended: row, status, run_id, charged, result, error; next, if the result is too long"
-      })
-    ),
-    next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
-    next: optional(Schema.String.annotate({ description: "the next step" }))
-  }).annotate({ identifier: "BatchAnswer" })
-)
+const BatchAnswer = component("BatchAnswer", {
+  ...Batch.fields,
+  results: optional(
+    Schema.Array(Schema.Json).annotate({
+      description: "rows that have ended: row, status, run_id, charged, result, error; next, if the result is too long"
+    })
+  ),
+  next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
+  next: optional(Schema.String.annotate({ description: "the next step" }))
+})
 
 export const runBatch = tool({
   name,
@@ -139,7 +136,7 @@ const resultsOf = Effect.fnUntraced(function* (path: string, after: number, tota
   }
 })
 
-const decodeBatch = Schema.decodeUnknownOption(Schema.fromJsonString(Batch))
+const decodeBatch = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.toEncoded(Batch)))
 
 /** Reads the batch until it has ended or the time is over, and tells the host the progress. */
 const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {

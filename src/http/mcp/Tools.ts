@@ -14,14 +14,14 @@ import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { CatalogProvider, Discovered, InspectedCapability, InspectedEndpoint } from "../../schema/nouns/Catalog.ts"
 import { discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
-import { History, HistoryBatch, subjectCharsMax, subjectsMax } from "../api/History.ts"
+import { subjectCharsMax, subjectsMax } from "../api/History.ts"
+import { History, HistoryBatch } from "../../schema/nouns/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
-import { Quote } from "../api/Quotes.ts"
-import * as nouns from "../../schema/nouns/Wallet.ts"
-import { Wallet } from "../api/Wallet.ts"
+import { Quote } from "../../schema/nouns/Quote.ts"
+import { SpendGuard, Transaction, Wallet } from "../../schema/nouns/Wallet.ts"
 import { tool } from "./Tool.ts"
 import { ListedRun, Run } from "../../schema/nouns/Run.ts"
-import { pageOf } from "../../schema/nouns/Noun.ts"
+import { component, pageOf } from "../../schema/nouns/Noun.ts"
 import { UsagePage } from "../../schema/nouns/Usage.ts"
 
 /** A page that a model reads in full; `limitMax` is the largest. */
@@ -61,14 +61,14 @@ const beside = {
     }).annotate({ description: "replaces a long result: a part of its JSON text" })
   )
 }
-const ReadRun = Schema.Struct({ ...Run.fields, ...beside }).annotate({ identifier: "ReadRun" })
-const SentRun = Schema.Struct({
+const ReadRun = component("ReadRun", { ...Run.fields, ...beside })
+const SentRun = component("SentRun", {
   ...Run.fields,
   ...beside,
   idempotency_key: Schema.String.annotate({
     description: "the same call with this key joins this run without another charge"
   })
-}).annotate({ identifier: "SentRun" })
+})
 
 export const discover = tool({
   name: "discover",
@@ -318,13 +318,11 @@ export const wallet = tool({
     transactions: optional(between(0, limitMax, `latest ledger entries to show, 0 to ${limitMax}; default: 0`))
   }),
   answers: [
-    Schema.toEncoded(
-      Schema.Struct({
-        ...nouns.Wallet.fields,
-        spend_guard: optional(nouns.SpendGuard),
-        transactions: optional(Schema.Array(nouns.Transaction))
-      }).annotate({ identifier: "WalletWithGuard" })
-    )
+    component("WalletWithGuard", {
+      ...Wallet.fields,
+      spend_guard: optional(SpendGuard),
+      transactions: optional(Schema.Array(Transaction))
+    })
   ],
   annotations: reading
 })
@@ -346,7 +344,7 @@ export const usage = tool({
     limit: optional(between(1, limitMax, `groups per page, 1 to ${limitMax}; default: ${usageLimitDefault}`)),
     cursor: optional(named("next_cursor of the previous page", 8_000))
   }),
-  answers: [Schema.toEncoded(UsagePage)],
+  answers: [UsagePage],
   annotations: reading
 })
 
@@ -356,7 +354,7 @@ export const listProviders = tool({
   description:
     "List the providers with their capabilities and number of raw endpoints. To search the endpoints of one, call discover with its slug as provider. Free, needs no key.",
   parameters: Schema.Struct({ limit, cursor }),
-  answers: [pageOf(Schema.toEncoded(CatalogProvider))],
+  answers: [pageOf(CatalogProvider)],
   annotations: reading
 })
 

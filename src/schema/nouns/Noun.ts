@@ -2,8 +2,8 @@
  * What the nouns of the service are described with. A noun has one schema: its type is what the service stores, with times as Date and money
  * as microdollars, and its encoded form is what JSON carries.
  *
- * The contract has `Schema.toEncoded(Noun)`, so that clients read amounts and times as the texts that JSON carries. A handler answers
- * `Schema.encodeSync(Noun)` of a row. Columns that the noun does not have are left out.
+ * The contract names the noun, and its encoded form is the answer, so that clients read amounts and times as the texts that JSON carries
+ * (http/api/shapes/Endpoint.ts). A handler answers `Schema.encodeSync(Noun)` of a row. Columns that the noun does not have are left out.
  */
 import { Schema, SchemaGetter } from "effect"
 import type { Prefix } from "../Ids.ts"

@@ -1,16 +1,14 @@
 /** The contract of allowances: keys with an amount of the wallet's money. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, operation, optional, pages } from "../shapes/Common.ts"
+import { Auth, operation, optional, pages, readsOwn } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Usd } from "../../../schema/money/Money.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
 import { KeyScopeRequest } from "../../../schema/nouns/ApiKey.ts"
-import * as nouns from "../../../schema/nouns/Allowance.ts"
+import { Allowance } from "../../../schema/nouns/Allowance.ts"
 import { component, withExample } from "../../../schema/nouns/Noun.ts"
-
-export const Allowance = Schema.toEncoded(nouns.Allowance)
 
 export const NewAllowance = component("NewAllowance", {
   id: Schema.String,
@@ -24,15 +22,13 @@ export const NewAllowance = component("NewAllowance", {
   })
 )
 
-const params = { allowance_id: Schema.String }
-
 export class AllowancesApi extends HttpApiGroup.make("allowances")
   .add(
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "allowances list" },
-      "List allowances",
-      "Newest first, with those that have ended."
-    ).get("list", "/allowances", pages(Allowance)),
+    readsOwn("List allowances", "Newest first, with those that have ended.", "allowances list").get(
+      "list",
+      "/allowances",
+      pages(Allowance)
+    ),
     operation(
       { role: "member", keys: "mints", verified: true, own: true, command: "allowances create" },
       "Create an allowance",
@@ -55,23 +51,15 @@ export class AllowancesApi extends HttpApiGroup.make("allowances")
       success: NewAllowance,
       error: [Wire.insufficient_balance, Wire.wallet_suspended, Wire.idempotency_key_reused, Wire.service_unavailable]
     }),
-    operation(
-      { role: "viewer", keys: "reads", own: true, command: "allowances show" },
-      "Read an allowance",
-      "What is left of it, and what it may do."
-    ).get("get", "/allowances/:allowance_id", {
-      params,
-      success: Allowance,
-      error: [Wire.not_found]
-    }),
+    readsOwn("Read an allowance", "What is left of it, and what it may do.", "allowances show").get(
+      "get",
+      "/allowances/:allowance_id",
+      { success: Allowance, error: [Wire.not_found] }
+    ),
     operation(
       { role: "viewer", keys: "revokes", own: true, command: "allowances revoke" },
       "Revoke an allowance",
       "By a session, by a key that gave it, or by its own key. Ends the allowances under it too. What is unused returns at once; what open runs hold returns when they end."
-    ).delete("revoke", "/allowances/:allowance_id", {
-      params,
-      success: Allowance,
-      error: [Wire.not_found]
-    })
+    ).delete("revoke", "/allowances/:allowance_id", { success: Allowance, error: [Wire.not_found] })
   )
   .middleware(Auth) {}

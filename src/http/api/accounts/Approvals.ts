@@ -3,14 +3,10 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
-import * as nouns from "../../../schema/nouns/Approval.ts"
+import { Approval, ApprovalRule, ruleFields, ruleName as name } from "../../../schema/nouns/Approval.ts"
 import { component, withExample, removed } from "../../../schema/nouns/Noun.ts"
 import { Auth, byAdmins, operation, optional, pages, pagesWith, reads } from "../shapes/Common.ts"
 
-export const ApprovalRule = Schema.toEncoded(nouns.ApprovalRule)
-export const Approval = Schema.toEncoded(nouns.Approval)
-
-const { ruleFields, ruleName: name } = nouns
 const settings = {
   ...ruleFields,
   role: optional(ruleFields.role),
@@ -32,10 +28,7 @@ const Decision = component("ApprovalDecision", { digest }).pipe(withExample({}))
 /** As many as a page of the console shows. */
 const decidedMax = 100
 
-const ruleParams = { approval_rule_id: Schema.String }
-const runParams = { run_id: Schema.String }
 const decision = {
-  params: runParams,
   payload: Decision,
   success: Approval,
   error: [Wire.service_unavailable]
@@ -60,18 +53,11 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       "Change an approval rule",
       "Fields that are left out stay. null removes a condition.",
       "approval-rules update"
-    ).patch("changeRule", "/approval-rules/:approval_rule_id", {
-      params: ruleParams,
-      payload: RuleChange,
-      success: ApprovalRule
-    }),
+    ).patch("changeRule", "/approval-rules/:approval_rule_id", { payload: RuleChange, success: ApprovalRule }),
     byAdmins("Remove an approval rule", "Runs that wait for an approval wait on.", "approval-rules remove").delete(
       "removeRule",
       "/approval-rules/:approval_rule_id",
-      {
-        params: ruleParams,
-        success: removed("apr", "RemovedApprovalRule")
-      }
+      { success: removed("apr", "RemovedApprovalRule") }
     ),
     reads(
       "List approvals",
@@ -81,7 +67,6 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       ...pagesWith(Approval, { state: Schema.optionalKey(Schema.Literals(approvalStates)) })
     }),
     reads("Read an approval", "What the run would do, and what members said.").get("get", "/approvals/:run_id", {
-      params: runParams,
       success: Approval
     }),
     operation(

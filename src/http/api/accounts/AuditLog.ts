@@ -3,9 +3,7 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, pagesWith } from "../shapes/Common.ts"
 import { timeCharsMax } from "../../../schema/Period.ts"
-import * as nouns from "../../../schema/nouns/AuditEntry.ts"
-
-export const AuditEntry = Schema.toEncoded(nouns.AuditEntry)
+import { AuditEntry } from "../../../schema/nouns/AuditEntry.ts"
 
 const isTime = (text: string) => !Number.isNaN(new Date(text).getTime())
 /** A day or a time in UTC. */

@@ -9,10 +9,8 @@ import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { Assertion, Base64url } from "../../../schema/nouns/Passkey.ts"
-import * as nouns from "../../../schema/nouns/Session.ts"
+import { Session } from "../../../schema/nouns/Session.ts"
 import { component } from "../../../schema/nouns/Noun.ts"
-
-const Session = Schema.toEncoded(nouns.Session)
 
 const forPages =
   "For pages of this service in a browser; programs use the operation of the same name without /browser. The session is in a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."

@@ -4,10 +4,8 @@ import { HttpApiGroup } from "effect/http-api"
 import { Auth, operation, pages, reads } from "../shapes/Common.ts"
 import { Name } from "../shapes/AccountFields.ts"
 import { ruleFields } from "../shapes/KeyRules.ts"
-import * as nouns from "../../../schema/nouns/ApiKey.ts"
+import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
 import { component, withExample } from "../../../schema/nouns/Noun.ts"
-
-export const ApiKey = Schema.toEncoded(nouns.ApiKey)
 
 const NewApiKey = component("NewApiKey", { id: Schema.String, api_key: Schema.String, note: Schema.String }).pipe(
   withExample({
@@ -33,8 +31,6 @@ export const ApiKeyChange = component("ApiKeyChange", { name: Schema.optionalKey
   withExample({ budget: { limit: "5.00", period: "day" }, expires_at: null })
 )
 
-const params = { key_id: Schema.String }
-
 /** The longest time for which a replaced key may go on: 30 days. */
 export const graceSecondsMax = 2_592_000
 
@@ -48,10 +44,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
     reads("Read an API key", "Returns what the key may do, and what its runs have spent of its budget.").get(
       "get",
       "/api-keys/:key_id",
-      {
-        params,
-        success: ApiKey
-      }
+      { success: ApiKey }
     ),
     operation(
       { role: "member", keys: "people", verified: true, command: "keys create" },
@@ -65,17 +58,12 @@ export class KeysApi extends HttpApiGroup.make("keys")
       { role: "member", keys: "people", verified: true, command: "keys update" },
       "Change an API key",
       "A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
-    ).patch("change", "/api-keys/:key_id", {
-      params,
-      payload: ApiKeyChange,
-      success: ApiKey
-    }),
+    ).patch("change", "/api-keys/:key_id", { payload: ApiKeyChange, success: ApiKey }),
     operation(
       { role: "member", keys: "people", verified: true, command: "keys rotate" },
       "Rotate an API key",
       "Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
     ).post("rotate", "/api-keys/:key_id/rotate", {
-      params,
       payload: component("ApiKeyRotation", {
         grace_seconds: Schema.optionalKey(
           Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
@@ -89,9 +77,6 @@ export class KeysApi extends HttpApiGroup.make("keys")
       { role: "viewer", keys: "revokes", own: true, command: "keys revoke" },
       "Revoke an API key",
       "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
-    ).delete("revoke", "/api-keys/:key_id", {
-      params,
-      success: ApiKey
-    })
+    ).delete("revoke", "/api-keys/:key_id", { success: ApiKey })
   )
   .middleware(Auth) {}

@@ -7,7 +7,7 @@ import { Usd } from "../../../schema/money/Money.ts"
 import { ZoneName } from "../../../schema/money/TimeZone.ts"
 import { isMetadataName, nameCharsMax, nameRule, valueCharsMax } from "../../../schema/runs/Metadata.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
-import * as nouns from "../../../schema/nouns/LabelBudget.ts"
+import { LabelBudget, LabelValue } from "../../../schema/nouns/LabelBudget.ts"
 import {
   component,
   nullableText,
@@ -21,9 +21,6 @@ import {
 import { ChainEntry } from "../../../schema/receipts/ChainEntry.ts"
 import { StatementFacts, sums } from "../../../schema/receipts/LabelStatement.ts"
 import { RunStatus } from "../../../schema/runs/Run.ts"
-
-export const LabelBudget = Schema.toEncoded(nouns.LabelBudget)
-export const LabelValue = Schema.toEncoded(nouns.LabelValue)
 
 const Label = Schema.String.check(
   Schema.isMaxLength(nameCharsMax),
@@ -105,9 +102,6 @@ export class LabelBudgetsApi extends HttpApiGroup.make("labelBudgets")
       "Remove a label budget",
       "Runs with the label are no longer blocked by it. Runs that are open end as before.",
       "label-budgets remove"
-    ).delete("remove", "/label-budgets/:label_budget_id", {
-      params: { label_budget_id: Schema.String },
-      success: removed("lbl", "RemovedLabelBudget")
-    })
+    ).delete("remove", "/label-budgets/:label_budget_id", { success: removed("lbl", "RemovedLabelBudget") })
   )
   .middleware(Auth) {}

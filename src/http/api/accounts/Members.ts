@@ -5,15 +5,8 @@ import { about, Auth, byAdmins, operation, optional, pages } from "../shapes/Com
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Email, LinkToken, Password } from "../shapes/AccountFields.ts"
 import { NewSession } from "../../../schema/nouns/Session.ts"
-import * as nouns from "../../../schema/nouns/Member.ts"
+import { FollowedKeys, Invitation, Member, NewInvitation, RemovedFactors, Role } from "../../../schema/nouns/Member.ts"
 import { component, email, idOf, organization, withExample, removed } from "../../../schema/nouns/Noun.ts"
-
-export const FollowedKeys = Schema.toEncoded(nouns.FollowedKeys)
-export const Member = Schema.toEncoded(nouns.Member)
-export const Invitation = Schema.toEncoded(nouns.Invitation)
-const NewInvitation = Schema.toEncoded(nouns.NewInvitation)
-
-const member = { member_id: Schema.String }
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
@@ -27,8 +20,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       "Change a member's role",
       "The new role counts from the member's next request. A member's keys without a scope get one; a viewer's keys, connections and allowances are revoked. The last owner keeps the role until there is another one."
     ).patch("setRole", "/members/:member_id", {
-      params: member,
-      payload: component("MemberChange", { role: nouns.Role }).pipe(withExample({ role: "member" })),
+      payload: component("MemberChange", { role: Role }).pipe(withExample({ role: "member" })),
       success: Member,
       error: [Wire.not_found]
     }),
@@ -37,8 +29,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       "Remove a member's second factors",
       "For another person who has lost phone and recovery codes. Removes the second factor and all passkeys, ends all sessions, and the person gets a mail. The password stays. For yourself, and for people who are in other organizations too, ask another owner or the operator of the service."
     ).delete("removeFactors", "/members/:member_id/second-factors", {
-      params: member,
-      success: nouns.RemovedFactors,
+      success: RemovedFactors,
       error: [Wire.not_found]
     }),
     operation(
@@ -46,10 +37,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       "Remove a member",
       "An owner removes others, and everybody may leave. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys and connections that they created. keep_keys=true keeps the keys, with the scope of a member's; it needs an owner. The account itself stays. The last owner can't be removed."
     ).delete("remove", "/members/:member_id", {
-      params: member,
       query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },
       success: component("RemovedMember", {
-        id: nouns.Member.fields.id,
+        id: Member.fields.id,
         removed: Schema.Literal(true),
         revoked_keys: Schema.Array(idOf("key")),
         keys: FollowedKeys
@@ -69,13 +59,12 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     "An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
   )
     .post("create", "/invitations", {
-      payload: component("InvitationRequest", { email: Email, role: nouns.Role }),
+      payload: component("InvitationRequest", { email: Email, role: Role }),
       success: NewInvitation
     })
     .middleware(Auth),
   byAdmins("Withdraw an invitation", "The link stops working at once.", "invite withdraw")
     .delete("withdraw", "/invitations/:invitation_id", {
-      params: { invitation_id: Schema.String },
       success: removed("inv", "WithdrawnInvitation"),
       error: [Wire.not_found]
     })
@@ -85,14 +74,14 @@ export class InvitationsApi extends HttpApiGroup.make("invitations").add(
     "Says what the link is for: the organization, the invited address and the role. It does not use the link up. Attempts are rate-limited."
   ).post("preview", "/invitations/preview", {
     payload: component("InvitationPreviewRequest", { token: LinkToken }),
-    success: component("InvitationPreview", { organization, email, role: nouns.Role })
+    success: component("InvitationPreview", { organization, email, role: Role })
   }),
   about(
     "Accept an invitation",
     "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
   ).post("accept", "/invitations/accept", {
     payload: component("InvitationAcceptance", { token: LinkToken, password: Password, code: optional(Code) }),
-    success: Schema.toEncoded(NewSession),
+    success: NewSession,
     error: [Wire.unauthorized]
   })
 ) {}

@@ -5,10 +5,7 @@ import { Auth, operation, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { Code, Name, Password } from "../shapes/AccountFields.ts"
 import { component, removed } from "../../../schema/nouns/Noun.ts"
-import * as nouns from "../../../schema/nouns/Passkey.ts"
-
-const Passkey = Schema.toEncoded(nouns.Passkey)
-const one = { passkey_id: Schema.String }
+import { Base64url, CredentialId, NewCredential, Passkey } from "../../../schema/nouns/Passkey.ts"
 
 export class PasskeysApi extends HttpApiGroup.make("passkeys")
   .add(
@@ -22,10 +19,10 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     ).post("start", "/auth/passkeys/start", {
       payload: component("PasskeyStart", { current_password: Password, code: optional(Code) }),
       success: component("PasskeyRegistration", {
-        challenge: nouns.Base64url,
+        challenge: Base64url,
         rp_id: Schema.String,
-        user_handle: nouns.Base64url,
-        credential_ids: Schema.Array(nouns.CredentialId)
+        user_handle: Base64url,
+        credential_ids: Schema.Array(CredentialId)
       })
     }),
     operation(
@@ -33,11 +30,10 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       "Add a passkey",
       "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
     ).post("create", "/auth/passkeys", {
-      payload: component("PasskeyRequest", { name: Name, ...nouns.NewCredential }),
+      payload: component("PasskeyRequest", { name: Name, ...NewCredential }),
       success: Passkey
     }),
     own("Rename a passkey", "").patch("rename", "/auth/passkeys/:passkey_id", {
-      params: one,
       payload: component("PasskeyChange", { name: Name }),
       success: Passkey,
       error: [Wire.not_found]
@@ -45,11 +41,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     own("Remove a passkey", "It signs in no more. Password and sessions stay.").delete(
       "remove",
       "/auth/passkeys/:passkey_id",
-      {
-        params: one,
-        success: removed("psk", "RemovedPasskey"),
-        error: [Wire.not_found]
-      }
+      { success: removed("psk", "RemovedPasskey"), error: [Wire.not_found] }
     )
   )
   .middleware(Auth) {}

@@ -3,10 +3,8 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, optional, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import * as nouns from "../../../schema/nouns/ProviderAccount.ts"
+import { ProviderAccount } from "../../../schema/nouns/ProviderAccount.ts"
 import { component, provider, withExample } from "../../../schema/nouns/Noun.ts"
-
-export const ProviderAccount = Schema.toEncoded(nouns.ProviderAccount)
 
 export const keyLengthMin = 8
 const keyLengthMax = 1_000
@@ -22,8 +20,6 @@ const ApiKey = Schema.String.check(
 
 export const ProviderAccountPage = Schema.Struct({ items: Schema.Array(ProviderAccount), next_cursor: Schema.Null })
 
-const params = { provider: Schema.String }
-
 export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
   .add(
     reads(
@@ -32,7 +28,6 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       "provider-accounts list"
     ).get("list", "/provider-accounts", { success: ProviderAccountPage }),
     reads("Get your account at a provider", "Without its key.").get("get", "/provider-accounts/:provider", {
-      params,
       success: ProviderAccount,
       error: [Wire.provider_not_found]
     }),
@@ -41,7 +36,6 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       "Replaces the account. Runs of your organization that begin afterwards call the provider through it, for the fee.",
       "provider-accounts set"
     ).put("set", "/provider-accounts/:provider", {
-      params,
       payload: component("ProviderAccountRequest", {
         api_key: ApiKey,
         base_url: optional(
@@ -64,7 +58,6 @@ export class ProviderAccountsApi extends HttpApiGroup.make("providerAccounts")
       "The key is deleted, and no call uses it any more.",
       "provider-accounts remove"
     ).delete("remove", "/provider-accounts/:provider", {
-      params,
       success: component("RemovedProviderAccount", { provider, deleted: Schema.Literal(true) }),
       error: [Wire.provider_not_found]
     })

@@ -3,12 +3,8 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Auth, byAdmins, pages, reads } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
-import * as nouns from "../../../schema/nouns/Sender.ts"
+import { Sender } from "../../../schema/nouns/Sender.ts"
 import { component, withExample, removed } from "../../../schema/nouns/Noun.ts"
-
-export const Sender = Schema.toEncoded(nouns.Sender)
-
-const params = { sender_id: Schema.String }
 
 export class SendersApi extends HttpApiGroup.make("senders")
   .add(
@@ -27,18 +23,11 @@ export class SendersApi extends HttpApiGroup.make("senders")
       "Verify a sender",
       "Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found.",
       "senders verify"
-    ).post("verify", "/senders/:sender_id/verify", {
-      params,
-      success: Sender,
-      error: [Wire.service_unavailable]
-    }),
+    ).post("verify", "/senders/:sender_id/verify", { success: Sender, error: [Wire.service_unavailable] }),
     byAdmins(
       "Remove a sender",
       "From then on its addresses are refused. Adding the domain again creates a new record.",
       "senders remove"
-    ).delete("remove", "/senders/:sender_id", {
-      params,
-      success: removed("snd", "RemovedSender")
-    })
+    ).delete("remove", "/senders/:sender_id", { success: removed("snd", "RemovedSender") })
   )
   .middleware(Auth) {}

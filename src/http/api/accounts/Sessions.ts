@@ -4,12 +4,8 @@ import { HttpApiGroup } from "effect/http-api"
 import { about, Auth, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
-import * as nouns from "../../../schema/nouns/Session.ts"
+import { NewSession, OpenSession, OwnSession } from "../../../schema/nouns/Session.ts"
 import { component } from "../../../schema/nouns/Noun.ts"
-
-const NewSession = Schema.toEncoded(nouns.NewSession)
-const OwnSession = Schema.toEncoded(nouns.OwnSession)
-const OpenSession = Schema.toEncoded(nouns.OpenSession)
 
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   about(
@@ -52,8 +48,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     .middleware(Auth),
   own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
     .delete("endSession", "/auth/sessions/:session_id", {
-      params: { session_id: Schema.String },
-      success: component("EndedSession", { id: nouns.OpenSession.fields.id, ended: Schema.Literal(true) }),
+      success: component("EndedSession", { id: OpenSession.fields.id, ended: Schema.Literal(true) }),
       error: [Wire.not_found]
     })
     .middleware(Auth),

@@ -13,7 +13,7 @@ export class OperatorAuditLogApi extends HttpApiGroup.make("operatorAuditLog")
       "Newest first: who changed what, in every organization and in the service itself.",
       "admin audit-log"
     ).get("list", "/operator/audit-log", {
-      ...pagesWith(Schema.toEncoded(OperatorAuditEntry), {
+      ...pagesWith(OperatorAuditEntry, {
         ...orgFilter,
         actor: Schema.optionalKey(Word),
         action: Schema.optionalKey(Word)

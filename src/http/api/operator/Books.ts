@@ -1,7 +1,6 @@
 /** The contract of the books of all wallets: audits now and before, and signed heads of the ledger. */
-import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import * as nouns from "../../../schema/nouns/operator/Books.ts"
+import { Books, BooksAudit, BooksCheck } from "../../../schema/nouns/operator/Books.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 export class OperatorBooksApi extends HttpApiGroup.make("operatorBooks")
@@ -9,18 +8,18 @@ export class OperatorBooksApi extends HttpApiGroup.make("operatorBooks")
     forOperators(
       "Read recorded audits",
       "The last audits of all wallets, the wallets that are suspended, and up to which day the ledger's heads are signed."
-    ).get("get", "/operator/books", { success: Schema.toEncoded(nouns.Books) }),
+    ).get("get", "/operator/books", { success: Books }),
     forOperators(
       "Audit all wallets now",
       "Recomputes every wallet from the ledger in one snapshot. Large books take minutes, and the answer is kept for twenty times as long. It records nothing."
     ).get("audit", "/operator/books/audit", {
-      success: Schema.toEncoded(nouns.BooksAudit)
+      success: BooksAudit
     }),
     forOperators(
       "Record an audit of all wallets",
       "Audits all wallets, or takes the answer that is kept, and records the result. Every customer reads it as last_full_check. rungate audit also compares with the payment processor."
     ).post("check", "/operator/books/checks", {
-      success: Schema.toEncoded(nouns.BooksCheck)
+      success: BooksCheck
     })
   )
   .middleware(OperatorAuth) {}

@@ -65,7 +65,6 @@ export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
       "Delete a provider's import",
       "The shipped catalog is used again. reset is false if there was no import."
     ).delete("reset", "/operator/catalog/imports/:provider", {
-      params: { provider: Schema.String },
       success: ResetImport,
       error: [Wire.service_unavailable]
     })

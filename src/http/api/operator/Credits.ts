@@ -11,7 +11,7 @@ import { Timestamp } from "../shapes/KeyRules.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 
 const Provider = Schema.NonEmptyString.check(Schema.isMaxLength(64))
-const list = Schema.Struct({ items: Schema.Array(Schema.toEncoded(ProviderCredits)) })
+const list = Schema.Struct({ items: Schema.Array(ProviderCredits) })
 
 const SetCredits = component("SetProviderCreditsRequest", {
   balance: Schema.optionalKey(Usd).annotate({
@@ -59,7 +59,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
     ).put("set", "/operator/credits/:provider", {
       params: { provider: Provider },
       payload: SetCredits,
-      success: Schema.toEncoded(ProviderCredits),
+      success: ProviderCredits,
       error: [Wire.not_found]
     }),
     forOperators(
@@ -79,7 +79,7 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
       "admin bills match"
     ).post("matchBill", "/operator/bills/match", {
       payload: Bill,
-      success: Schema.toEncoded(BillMatch),
+      success: BillMatch,
       error: [Wire.not_found]
     })
   )

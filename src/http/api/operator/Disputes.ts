@@ -2,20 +2,17 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
-import * as noun from "../../../schema/nouns/Dispute.ts"
+import { OperatorDispute } from "../../../schema/nouns/Dispute.ts"
 import { pagesWith } from "../shapes/Common.ts"
 import { Note, orgFilter } from "./Fields.ts"
 import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 import { component } from "../../../schema/nouns/Noun.ts"
-
-const OperatorDispute = Schema.toEncoded(noun.OperatorDispute)
 
 const DisputeDecision = component("DisputeDecision", {
   note: Note.annotate({ description: "Why. The organization reads it." })
 })
 
 const decision = {
-  params: { run_id: Schema.String },
   payload: DisputeDecision,
   success: OperatorDispute,
   error: [Wire.not_found]

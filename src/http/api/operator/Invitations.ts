@@ -12,7 +12,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
       "list",
       "/operator/invitations",
       {
-        success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(SignUpInvitation)) })
+        success: Schema.Struct({ items: Schema.Array(SignUpInvitation) })
       }
     ),
     forOperators("Invite somebody to sign up", "Makes a link for one address and sends nothing.", "admin invite").post(
@@ -20,7 +20,7 @@ export class OperatorInvitationsApi extends HttpApiGroup.make("operatorInvitatio
       "/operator/invitations",
       {
         payload: component("SignUpInvitationRequest", { email: Email }),
-        success: Schema.toEncoded(NewSignUpInvitation)
+        success: NewSignUpInvitation
       }
     )
   )

@@ -16,7 +16,7 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       "Newest first. The service looks up those with next_look by itself.",
       "admin unknown"
     ).get("list", "/operator/unknown-outcomes", {
-      ...pagesWith(Schema.toEncoded(UnknownOutcome), {
+      ...pagesWith(UnknownOutcome, {
         ...orgFilter,
         resolved: Schema.optionalKey(Schema.Literals(["true", "false"]))
       })
@@ -26,12 +26,11 @@ export class OperatorOutcomesApi extends HttpApiGroup.make("operatorOutcomes")
       "The run's hints show it to the organization. No money moves, and the call is not repeated. A finding is recorded once.",
       "admin unknown resolve"
     ).post("resolve", "/operator/unknown-outcomes/:run_id/resolve", {
-      params: { run_id: Schema.String },
       payload: component("ResolveOutcomeRequest", {
         finding: Schema.Literals(findings),
         note: Note.annotate({ description: "How you found out." })
       }),
-      success: Schema.toEncoded(UnknownOutcome),
+      success: UnknownOutcome,
       error: [Wire.not_found]
     })
   )

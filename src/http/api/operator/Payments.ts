@@ -9,7 +9,7 @@ import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
 export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
   .add(
     forOperators("List payments", "Of all organizations, newest first.").get("list", "/operator/payments", {
-      ...pagesWith(Schema.toEncoded(OperatorPayment), {
+      ...pagesWith(OperatorPayment, {
         state: Schema.optionalKey(Schema.Literals(paymentStates)),
         ...orgFilter
       })
@@ -18,7 +18,7 @@ export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
       "List payment events that did not fit",
       "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
     ).get("mismatches", "/operator/payments/mismatches", {
-      success: Schema.Struct({ items: Schema.Array(Schema.toEncoded(PaymentMismatch)) })
+      success: Schema.Struct({ items: Schema.Array(PaymentMismatch) })
     })
   )
   .middleware(OperatorAuth) {}

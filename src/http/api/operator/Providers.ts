@@ -1,7 +1,7 @@
 /** The contract of providers as the operator sees them: accounts, checks, health, what they earn and lose. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import * as nouns from "../../../schema/nouns/operator/Provider.ts"
+import { Losses, Margins, OperatorProviders } from "../../../schema/nouns/operator/Provider.ts"
 import { periodQuery } from "../shapes/RunQuery.ts"
 import { Digits, listQuery } from "../shapes/Common.ts"
 import { orgFilter } from "./Fields.ts"
@@ -18,7 +18,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       "Read the providers",
       "Which accounts are configured and checked, health of 30 days, offers that cost more than their rate, and offers that are left alone."
     ).get("list", "/operator/providers", {
-      success: Schema.toEncoded(nouns.OperatorProviders)
+      success: OperatorProviders
     }),
     forOperators(
       "Read margins",
@@ -26,7 +26,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
       "admin margins"
     ).get("margins", "/operator/margins", {
       query: { days: Schema.optionalKey(Days) },
-      success: Schema.toEncoded(nouns.Margins)
+      success: Margins
     }),
     forOperators(
       "List losses",
@@ -38,7 +38,7 @@ export class OperatorProvidersApi extends HttpApiGroup.make("operatorProviders")
         ...orgFilter,
         from: periodQuery.from
       },
-      success: Schema.toEncoded(nouns.Losses)
+      success: Losses
     })
   )
   .middleware(OperatorAuth) {}

@@ -14,11 +14,11 @@ export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").ad
     "For the operator console. Uses up a link that rungate admin console has printed, and sets a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
   ).post("signIn", "/operator/sign-in", {
     payload: component("OperatorSignInRequest", { token: LinkToken }),
-    success: Schema.toEncoded(OperatorSession),
+    success: OperatorSession,
     error: [Wire.unauthorized, Wire.forbidden]
   }),
   forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
-    .get("get", "/operator/session", { success: Schema.toEncoded(OperatorSession) })
+    .get("get", "/operator/session", { success: OperatorSession })
     .middleware(OperatorAuth),
   forOperators("Sign out as the operator", "Ends this session.")
     .post("signOut", "/operator/sign-out", {

@@ -7,11 +7,12 @@
  * the owner's, and `test/http/roles.test.ts` fails.
  */
 import { Context, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import type { Role } from "../../../schema/accounts/Role.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
+import { endpointsWith } from "./Endpoint.ts"
 import { waitSecondsMax } from "./Limits.ts"
 
 export interface Caller {
@@ -134,14 +135,6 @@ export const credentialOf = ({ role, keys }: Pick<Rights, "role" | "keys">): str
   return `an API key${keys === "mints" ? " with allow.mint" : ""} or ${session}`
 }
 
-/** Makes endpoints with what is said of the operation. A proxy keeps the types of the library's functions, which a wrapper would have to repeat. */
-const endpointsWith = (annotations: Context.Context<never>) => {
-  const stated = <Make extends CallableFunction>(make: Make): Make =>
-    new Proxy(make, { apply: (to, self, given) => Reflect.apply(to, self, given).annotateMerge(annotations) })
-  const { get, post, put, patch, delete: remove } = HttpApiEndpoint
-  return { get: stated(get), post: stated(post), put: stated(put), patch: stated(patch), delete: stated(remove) }
-}
-
 const words = (summary: string, description: string, command: string) =>
   Context.add(OpenApi.annotations({ summary, description }), CommandName, command)
 
@@ -170,6 +163,10 @@ export const operation = (
 /** An operation that changes nothing and that every session and key may call. */
 export const reads = (summary: string, description: string, command = "") =>
   operation({ role: "viewer", keys: "reads", command }, summary, description)
+
+/** The same, open to keys that read their own runs only (`own` of Rights). */
+export const readsOwn = (summary: string, description: string, command = "") =>
+  operation({ role: "viewer", keys: "reads", own: true, command }, summary, description)
 
 /** An operation of an admin in a session. */
 export const byAdmins = (summary: string, description: string, command = "") =>

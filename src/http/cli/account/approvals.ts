@@ -1,6 +1,7 @@
 /** `rungate approvals` and `rungate approval-rules`: runs that wait for a member's yes. Deciding and changing rules need a session. */
 import { Command } from "effect/cli"
-import { Approval, ApprovalRule, ApprovalsApi } from "../../api/accounts/Approvals.ts"
+import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
+import { ApprovalsApi } from "../../api/accounts/Approvals.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
 import { argument } from "../terminal/flags.ts"

@@ -1,7 +1,8 @@
 /** `rungate label-budgets`: what the runs with a label, such as a customer, may cost. Changing them needs a session. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { LabelBudget, LabelBudgetsApi, LabelValue, StatementPage } from "../../api/accounts/LabelBudgets.ts"
+import { LabelBudget, LabelValue } from "../../../schema/nouns/LabelBudget.ts"
+import { LabelBudgetsApi, StatementPage } from "../../api/accounts/LabelBudgets.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { read, show } from "../answers/show.ts"

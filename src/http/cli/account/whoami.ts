@@ -1,7 +1,8 @@
 /** `rungate whoami`: shows the service, the credential in use and its owner. Prints no secret. */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
-import { ApiKey, KeysApi } from "../../api/accounts/Keys.ts"
+import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
+import { KeysApi } from "../../api/accounts/Keys.ts"
 import { SessionsApi } from "../../api/accounts/Sessions.ts"
 import { displayOf } from "../../../schema/accounts/TokenText.ts"
 import { OwnSession } from "../../../schema/nouns/Session.ts"

@@ -1,7 +1,8 @@
 /** What `rungate batch` and `rungate batch retry` show of a batch: its progress until it has ended, and its results as a CSV. */
 import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
-import { Batch, BatchesApi, BatchResult } from "../../api/Batches.ts"
+import { Batch, BatchResult } from "../../../schema/nouns/Batch.ts"
+import { BatchesApi } from "../../api/Batches.ts"
 import { readCsv } from "../../client/Csv.ts"
 import type { Sheet } from "../../client/JoinedCsv.ts"
 import { listLimitMax } from "../../api/shapes/Common.ts"

@@ -6,7 +6,8 @@
  */
 import { Effect, Schema, Struct } from "effect"
 import { QuotesApi } from "../../api/Quotes.ts"
-import { SpendGuard, Wallet, WalletApi } from "../../api/Wallet.ts"
+import { SpendGuard, Wallet } from "../../../schema/nouns/Wallet.ts"
+import { WalletApi } from "../../api/Wallet.ts"
 import { nounTable, type Paper } from "../answers/draw.ts"
 import { ask, send } from "../answers/operation.ts"
 import { columnsOf } from "../../../schema/Columns.ts"
