@@ -1,7 +1,7 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, Digits, listQuery, operation, optional, pages, readsOwn } from "./shapes/Common.ts"
+import { Digits, listQuery, operation, optional, pages, readsOwn } from "./shapes/Common.ts"
 import { batchesOpenMax, batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
@@ -67,44 +67,42 @@ const resultsExample = `${[
   .map((line) => JSON.stringify(line))
   .join("\n")}\n`
 
-export class BatchesApi extends HttpApiGroup.make("batches")
-  .add(
-    operation(
-      { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
-      "Start a batch",
-      `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
-    ).post("create", "/batches", {
-      headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
-      query: CsvBatchQuery,
-      payload: [BatchRequest, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
-      success: Batch.pipe(HttpApiSchema.status(202)),
-      error: [Wire.capability_not_found, Wire.endpoint_not_found, Wire.idempotency_key_reused]
-    }),
-    readsOwn("List batches", "Newest first.", "batch list").get("list", "/batches", pages(Batch)),
-    readsOwn("Read a batch", "Its progress and what it has charged.", "batch get").get("get", "/batches/:batch_id", {
-      success: Batch
-    }),
-    readsOwn(
-      "Read a batch's results",
-      "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
-    ).get("results", "/batches/:batch_id/results", {
-      query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
-      success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
-        HttpApiSchema.asText({ contentType: "application/x-ndjson" })
-      )
-    }),
-    operation(
-      { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
-      "Retry a batch's blocked rows",
-      "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
-    ).post("retry", "/batches/:batch_id/retry", {
-      payload: BatchRetry,
-      success: Batch.pipe(HttpApiSchema.status(202))
-    }),
-    operation(
-      { role: "member", keys: "stops", own: true },
-      "Cancel a batch",
-      "Rows that have not started are cancelled, also those that wait for an approval. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
-    ).post("cancel", "/batches/:batch_id/cancel", { success: Batch })
-  )
-  .middleware(Auth) {}
+export class BatchesApi extends HttpApiGroup.make("batches").add(
+  operation(
+    { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
+    "Start a batch",
+    `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
+  ).post("create", "/batches", {
+    headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
+    query: CsvBatchQuery,
+    payload: [BatchRequest, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
+    success: Batch.pipe(HttpApiSchema.status(202)),
+    error: [Wire.capability_not_found, Wire.endpoint_not_found, Wire.idempotency_key_reused]
+  }),
+  readsOwn("List batches", "Newest first.", "batch list").get("list", "/batches", pages(Batch)),
+  readsOwn("Read a batch", "Its progress and what it has charged.", "batch get").get("get", "/batches/:batch_id", {
+    success: Batch
+  }),
+  readsOwn(
+    "Read a batch's results",
+    "One JSON object per line, for the rows that have ended so far, in their order. With limit it is one page of at most 8 MiB; cursor is the row of the last line before, and a page without a line is the last one. With `Accept: text/csv` the answer is CSV."
+  ).get("results", "/batches/:batch_id/results", {
+    query: { limit: listQuery.limit, cursor: Schema.optionalKey(Digits) },
+    success: Schema.String.annotate({ description: "one BatchResult per line", examples: [resultsExample] }).pipe(
+      HttpApiSchema.asText({ contentType: "application/x-ndjson" })
+    )
+  }),
+  operation(
+    { role: "member", keys: "runs", verified: true, own: true, command: "batch retry" },
+    "Retry a batch's blocked rows",
+    "Runs the rows again that ended as blocked, in the same batch and within the same max_total, or a new one. Rows that ended otherwise are not run again, so nothing is paid twice. The rows run with the API key or session of this request, and count in its budget. A batch that has not finished, or has no blocked row, is answered as it is, so the request can be repeated. A cancelled batch can't be retried. A key with a scope retries its own batches only."
+  ).post("retry", "/batches/:batch_id/retry", {
+    payload: BatchRetry,
+    success: Batch.pipe(HttpApiSchema.status(202))
+  }),
+  operation(
+    { role: "member", keys: "stops", own: true },
+    "Cancel a batch",
+    "Rows that have not started are cancelled, also those that wait for an approval. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
+  ).post("cancel", "/batches/:batch_id/cancel", { success: Batch })
+) {}

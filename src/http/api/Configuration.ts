@@ -7,7 +7,7 @@ import { AppliedConfiguration, ConfigurationPreview } from "../../schema/configu
 import { RuleRequest } from "./accounts/Approvals.ts"
 import { ApiKeyRequest } from "./accounts/Keys.ts"
 import { LabelBudgetRequest } from "./accounts/LabelBudgets.ts"
-import { Auth, operation, optional, reads } from "./shapes/Common.ts"
+import { operation, optional, reads } from "./shapes/Common.ts"
 import { SpendGuardRequest } from "./Wallet.ts"
 import { WebhookEndpointChange, WebhookEndpointRequest } from "./Webhooks.ts"
 
@@ -53,35 +53,33 @@ const ConfigurationExport = component("ConfigurationExport", {
   configuration: Configuration
 })
 
-export class ConfigurationApi extends HttpApiGroup.make("configuration")
-  .add(
-    reads(
-      "Export the configuration",
-      "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing.",
-      "export"
-    ).get("export", "/configuration", {
-      success: ConfigurationExport
+export class ConfigurationApi extends HttpApiGroup.make("configuration").add(
+  reads(
+    "Export the configuration",
+    "API keys, spend guard, webhook endpoints, label budgets and approval rules, without secrets. Applying it changes nothing.",
+    "export"
+  ).get("export", "/configuration", {
+    success: ConfigurationExport
+  }),
+  operation(
+    { role: "admin", keys: "people", verified: true, command: "apply" },
+    "Preview a configuration",
+    "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked or made wait. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
+  ).post("preview", "/configuration/preview", {
+    payload: ConfigurationPreviewRequest,
+    success: ConfigurationPreview,
+    error: [Wire.service_unavailable]
+  }),
+  operation(
+    { role: "admin", keys: "people", verified: true, command: "apply" },
+    "Apply a configuration",
+    "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
+  ).put("apply", "/configuration", {
+    payload: component("ConfigurationRequest", {
+      ...ConfigurationPreviewRequest.fields,
+      digest: Schema.String.check(Schema.isMaxLength(100))
     }),
-    operation(
-      { role: "admin", keys: "people", verified: true, command: "apply" },
-      "Preview a configuration",
-      "Makes all changes and undoes them, so what it accepts can be applied. Returns them, and how many runs of the last 30 days the changed rules would have blocked or made wait. Keys and approval rules are matched by name, webhook endpoints by URL, label budgets by label and value. A section or field that is left out stays as it is."
-    ).post("preview", "/configuration/preview", {
-      payload: ConfigurationPreviewRequest,
-      success: ConfigurationPreview,
-      error: [Wire.service_unavailable]
-    }),
-    operation(
-      { role: "admin", keys: "people", verified: true, command: "apply" },
-      "Apply a configuration",
-      "Makes all changes in one transaction, or none. digest is that of the preview or the export: if anything changed since, the answer is 409, so a request that is sent twice counts once. New keys and signing secrets are in this response and never shown again."
-    ).put("apply", "/configuration", {
-      payload: component("ConfigurationRequest", {
-        ...ConfigurationPreviewRequest.fields,
-        digest: Schema.String.check(Schema.isMaxLength(100))
-      }),
-      success: AppliedConfiguration,
-      error: [Wire.configuration_changed, Wire.service_unavailable]
-    })
-  )
-  .middleware(Auth) {}
+    success: AppliedConfiguration,
+    error: [Wire.configuration_changed, Wire.service_unavailable]
+  })
+) {}

@@ -1,13 +1,14 @@
 /** The contract of opt-out lists, whom runs must not contact: that of an organization, and the operator's of the whole service. */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, type HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { optOutReasonMax, optOutsAtOnce } from "../../schema/guards/OptOut.ts"
 import { component, removed, withExample } from "../../schema/nouns/Noun.ts"
 import { OptOut, OptOutCheck, OptOutsAdded } from "../../schema/nouns/OptOut.ts"
-import { forOperators, OperatorAuth } from "./operator/OperatorAuth.ts"
-import { type about, Auth, operation, optional, pages } from "./shapes/Common.ts"
+import { forOperators } from "./operator/OperatorAuth.ts"
+import { operation, optional, pages } from "./shapes/Common.ts"
+import type { Verbs } from "./shapes/Endpoint.ts"
 
 const values = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(1_000)))
   .check(Schema.isMinLength(1), Schema.isMaxLength(optOutsAtOnce))
@@ -53,10 +54,10 @@ const words = {
 } as const
 
 /** The operations of one list. `says` gives each its words, and who may call it. */
-const listGroup = <const Name extends string, const Path extends `/${string}`>(
+const listGroup = <const Name extends string, const Path extends `/${string}`, Door extends HttpApiMiddleware.AnyId>(
   name: Name,
   path: Path,
-  says: (operation: keyof typeof words) => ReturnType<typeof about>
+  says: (operation: keyof typeof words) => Verbs<Door>
 ) =>
   HttpApiGroup.make(name).add(
     says("list").get("list", path, pages(OptOut)),
@@ -91,9 +92,9 @@ const rights = {
 export class OptOutsApi extends listGroup("optOuts", "/opt-outs", (name) => {
   const [summary, description] = words[name]
   return operation({ ...rights[name], command: `opt-outs ${name}` }, summary, description)
-}).middleware(Auth) {}
+}) {}
 
 export class OperatorOptOutsApi extends listGroup("operatorOptOuts", "/operator/opt-outs", (name) => {
   const [summary, description] = words[name]
   return forOperators(`${summary} of the service`, description, `admin opt-outs ${name}`)
-}).middleware(OperatorAuth) {}
+}) {}

@@ -1,7 +1,7 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Auth, operation, optional, pages, readsOwn, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
+import { operation, optional, pages, readsOwn, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 import { AcceptRequest } from "../../schema/catalog/Acceptance.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { ContactSeconds } from "../../schema/guards/ContactGuard.ts"
@@ -62,51 +62,49 @@ export type RunRequest = typeof RunRequest.Type
 
 const failedStatuses = [402, 404, 409, 429, 500, 502, 504] as const
 
-export class RunsApi extends HttpApiGroup.make("runs")
-  .add(
-    operation(
-      { role: "member", keys: "runs", verified: true, own: true, command: "run" },
-      "Run a capability or a raw endpoint",
-      "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
-    ).post("run", "/run", {
-      headers: { "idempotency-key": Schema.optionalKey(Schema.String), prefer: Schema.optionalKey(Schema.String) },
-      payload: RunRequest,
-      success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
-      error: [
-        Wire.capability_not_found,
-        Wire.endpoint_not_found,
-        Wire.provider_not_available,
-        Wire.idempotency_key_reused,
-        Wire.internal_error,
-        Wire.service_unavailable,
-        ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
-      ]
-    }),
-    readsOwn(
-      "List runs",
-      "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
-      "runs list"
-    ).get("list", "/runs", { ...pages(ListedRun), query: RunQuery }),
-    readsOwn("Read a run", "With wait, returns when the run ends or the time is up.", "runs get").get(
-      "get",
-      "/runs/:run_id",
-      { query: { wait: Schema.optionalKey(WaitQuery) }, success: Run }
-    ),
-    readsOwn(
-      "Read what a run asked for, and why it went as it did",
-      "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
-    ).get("details", "/runs/:run_id/details", {
-      success: component("RunDetails", {
-        ...RunDetails.fields,
-        warranty: Schema.NullOr(RunWarranty).annotate({
-          description: "null if the outcome warranty covers no such run, or the service has none"
-        })
+export class RunsApi extends HttpApiGroup.make("runs").add(
+  operation(
+    { role: "member", keys: "runs", verified: true, own: true, command: "run" },
+    "Run a capability or a raw endpoint",
+    "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
+  ).post("run", "/run", {
+    headers: { "idempotency-key": Schema.optionalKey(Schema.String), prefer: Schema.optionalKey(Schema.String) },
+    payload: RunRequest,
+    success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
+    error: [
+      Wire.capability_not_found,
+      Wire.endpoint_not_found,
+      Wire.provider_not_available,
+      Wire.idempotency_key_reused,
+      Wire.internal_error,
+      Wire.service_unavailable,
+      ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
+    ]
+  }),
+  readsOwn(
+    "List runs",
+    "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more.",
+    "runs list"
+  ).get("list", "/runs", { ...pages(ListedRun), query: RunQuery }),
+  readsOwn("Read a run", "With wait, returns when the run ends or the time is up.", "runs get").get(
+    "get",
+    "/runs/:run_id",
+    { query: { wait: Schema.optionalKey(WaitQuery) }, success: Run }
+  ),
+  readsOwn(
+    "Read what a run asked for, and why it went as it did",
+    "Returns the request, every offer that was considered with the reason it was left out, what was held, charged and released, the run's ledger entries with the warranty's refund, and how its warranty stands. GET /v1/runs/{run_id}/receipt signs the same facts of a run that has ended."
+  ).get("details", "/runs/:run_id/details", {
+    success: component("RunDetails", {
+      ...RunDetails.fields,
+      warranty: Schema.NullOr(RunWarranty).annotate({
+        description: "null if the outcome warranty covers no such run, or the service has none"
       })
-    }),
-    operation(
-      { role: "member", keys: "stops", own: true, command: "runs cancel" },
-      "Cancel a run",
-      "Cancels a run that has not started, and releases its hold."
-    ).post("cancel", "/runs/:run_id/cancel", { success: Run })
-  )
-  .middleware(Auth) {}
+    })
+  }),
+  operation(
+    { role: "member", keys: "stops", own: true, command: "runs cancel" },
+    "Cancel a run",
+    "Cancels a run that has not started, and releases its hold."
+  ).post("cancel", "/runs/:run_id/cancel", { success: Run })
+) {}

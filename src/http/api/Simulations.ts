@@ -1,7 +1,7 @@
 /** The contract of simulations: what past runs would have cost and delivered under another routing policy. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, optional, reads } from "./shapes/Common.ts"
+import { optional, reads } from "./shapes/Common.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Moment } from "../../schema/Period.ts"
@@ -33,16 +33,14 @@ export const SimulationRequest = component("SimulationRequest", {
   max_cost: optional(Usd)
 }).pipe(withExample({ from: "2026-11-01", routing: { strategy: "cheapest" }, without: ["hunter"], max_cost: "0.02" }))
 
-export class SimulationsApi extends HttpApiGroup.make("simulations")
-  .add(
-    reads(
-      "Simulate a routing policy",
-      `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. limits says what the rules of today would have blocked or made wait. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`,
-      "simulate"
-    ).post("simulate", "/simulate", {
-      payload: SimulationRequest,
-      success: Simulation,
-      error: [Wire.capability_not_found, Wire.service_unavailable]
-    })
-  )
-  .middleware(Auth) {}
+export class SimulationsApi extends HttpApiGroup.make("simulations").add(
+  reads(
+    "Simulate a routing policy",
+    `Replays the organization's own past runs with another strategy, cap or set of providers, and returns cost, hit rate and 95th percentile of the latency beside what happened. Where the past does not know what a provider would have answered, lower and upper bound every possible answer, and expected is by measured outcomes. limits says what the rules of today would have blocked or made wait. Up to 100,000 runs of at most ${simulationDaysMax} days. Free: makes no run and calls nobody.`,
+    "simulate"
+  ).post("simulate", "/simulate", {
+    payload: SimulationRequest,
+    success: Simulation,
+    error: [Wire.capability_not_found, Wire.service_unavailable]
+  })
+) {}

@@ -1,7 +1,7 @@
 /** The contract behind the console's consent page: what an agent asks for, and the person's decision. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { Auth, operation, optional, own } from "../shapes/Common.ts"
+import { operation, optional, own } from "../shapes/Common.ts"
 import { oauthScopes } from "../../../schema/oauth/Scope.ts"
 import { BudgetRequest } from "../shapes/KeyRules.ts"
 import { component, org_id, organization, such, withExample } from "../../../schema/nouns/Noun.ts"
@@ -53,27 +53,25 @@ const Decision = component("AuthorizationDecision", {
   })
 )
 
-export class AuthorizationApi extends HttpApiGroup.make("oauth")
-  .add(
-    own(
-      "Read an agent's request to connect",
-      "The console's consent page shows it. An invalid request is an error here and is never redirected."
-    ).get("asked", "/oauth/authorization", {
-      query: parameters,
-      success: AuthorizationRequest
-    }),
-    operation(
-      { role: "member", keys: "people" },
-      "Decide about an agent's request to connect",
-      "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
-    ).post("decide", "/oauth/authorization", {
-      payload: Decision,
-      success: component("AuthorizationAnswer", {
-        redirect_to: such(
-          "https://agents.example/callback?code=CODE",
-          "The client's redirect URI with a code, or with an error."
-        )
-      })
+export class AuthorizationApi extends HttpApiGroup.make("oauth").add(
+  own(
+    "Read an agent's request to connect",
+    "The console's consent page shows it. An invalid request is an error here and is never redirected."
+  ).get("asked", "/oauth/authorization", {
+    query: parameters,
+    success: AuthorizationRequest
+  }),
+  operation(
+    { role: "member", keys: "people" },
+    "Decide about an agent's request to connect",
+    "If approved, the code in redirect_to works once, within a minute, and becomes an API key with this scope and budget."
+  ).post("decide", "/oauth/authorization", {
+    payload: Decision,
+    success: component("AuthorizationAnswer", {
+      redirect_to: such(
+        "https://agents.example/callback?code=CODE",
+        "The client's redirect URI with a code, or with an error."
+      )
     })
-  )
-  .middleware(Auth) {}
+  })
+) {}

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { about, Auth, optional, own } from "../shapes/Common.ts"
+import { about, optional, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { Code, LinkToken, Password } from "../shapes/AccountFields.ts"
@@ -61,10 +61,8 @@ export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
   own(
     "Switch to another organization",
     "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
-  )
-    .post("switch", "/auth/browser/switch", {
-      payload: SwitchRequest,
-      success: Session
-    })
-    .middleware(Auth)
+  ).post("switch", "/auth/browser/switch", {
+    payload: SwitchRequest,
+    success: Session
+  })
 ) {}

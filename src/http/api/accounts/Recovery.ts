@@ -1,7 +1,7 @@
 /** The contract of e-mail verification and passwords: what a person does with an account besides signing in. Attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { about, Auth, operation, own } from "../shapes/Common.ts"
+import { about, operation, own } from "../shapes/Common.ts"
 import { Code, Email, LinkToken, NewPassword, Password } from "../shapes/AccountFields.ts"
 import { component, email } from "../../../schema/nouns/Noun.ts"
 
@@ -18,51 +18,55 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     payload: component("VerifyEmailRequest", { token: LinkToken }),
     success: component("VerifiedEmail", { verified: Schema.Literal(true), email })
   }),
-  own("Send the verification link again", "An address gets only a few mails per hour.")
-    .post("resendVerification", "/auth/verify-email/resend", {
+  own("Send the verification link again", "An address gets only a few mails per hour.").post(
+    "resendVerification",
+    "/auth/verify-email/resend",
+    {
       success: Verification
-    })
-    .middleware(Auth),
-  own("Change the password", "Ends all your other sessions. API keys stay valid.")
-    .post("changePassword", "/auth/password", {
+    }
+  ),
+  own("Change the password", "Ends all your other sessions. API keys stay valid.").post(
+    "changePassword",
+    "/auth/password",
+    {
       payload: component("PasswordChangeRequest", { current_password: Password, new_password: NewPassword }),
       success: PasswordSet
-    })
-    .middleware(Auth),
-  own("Read the second factor", "Whether your sign-ins with the password need a code too.")
-    .get("secondFactor", "/auth/second-factor", {
+    }
+  ),
+  own("Read the second factor", "Whether your sign-ins with the password need a code too.").get(
+    "secondFactor",
+    "/auth/second-factor",
+    {
       success: component("SecondFactor", {
         enabled: Schema.Boolean,
         recovery_codes: Schema.Int.annotate({ description: "Those that were not used." })
       })
-    })
-    .middleware(Auth),
+    }
+  ),
   operation(
     { role: "viewer", keys: "people", verified: true },
     "Start a second factor",
     "Returns a new secret (TOTP) for an authenticator app. It counts once you confirm a code of it."
-  )
-    .post("startSecondFactor", "/auth/second-factor", {
-      payload: component("SecondFactorRequest", { current_password: Password }),
-      success: component("NewSecondFactor", { secret: Schema.String, uri: Schema.String })
-    })
-    .middleware(Auth),
+  ).post("startSecondFactor", "/auth/second-factor", {
+    payload: component("SecondFactorRequest", { current_password: Password }),
+    success: component("NewSecondFactor", { secret: Schema.String, uri: Schema.String })
+  }),
   operation(
     { role: "viewer", keys: "people", verified: true },
     "Turn the second factor on",
     "With a code of the secret that was started last. Returns ten recovery codes, once. Each stands in for one code."
-  )
-    .post("confirmSecondFactor", "/auth/second-factor/confirm", {
-      payload: component("SecondFactorConfirmation", { code: Code }),
-      success: component("RecoveryCodes", { recovery_codes: Schema.Array(Schema.String) })
-    })
-    .middleware(Auth),
-  own("Remove the second factor", "With the password, and a code or a recovery code.")
-    .post("removeSecondFactor", "/auth/second-factor/remove", {
+  ).post("confirmSecondFactor", "/auth/second-factor/confirm", {
+    payload: component("SecondFactorConfirmation", { code: Code }),
+    success: component("RecoveryCodes", { recovery_codes: Schema.Array(Schema.String) })
+  }),
+  own("Remove the second factor", "With the password, and a code or a recovery code.").post(
+    "removeSecondFactor",
+    "/auth/second-factor/remove",
+    {
       payload: component("SecondFactorRemoval", { current_password: Password, code: Code }),
       success: component("SecondFactorRemoved", { removed: Schema.Literal(true) })
-    })
-    .middleware(Auth),
+    }
+  ),
   about(
     "Request a password reset",
     "Mails a link to the address if it has an account. The response is the same if it has none."

@@ -1,7 +1,7 @@
 /** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { about, Auth, own } from "../shapes/Common.ts"
+import { about, own } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
 import { NewSession, OpenSession, OwnSession } from "../../../schema/nouns/Session.ts"
@@ -25,37 +25,35 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     success: NewSession,
     error: [Wire.unauthorized, Wire.forbidden]
   }),
-  own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout")
-    .post("signOut", "/auth/sign-out", {
+  own("Sign out", "Ends this session. Other sessions and API keys stay valid.", "logout").post(
+    "signOut",
+    "/auth/sign-out",
+    {
       success: Schema.Struct({ signed_out: Schema.Boolean })
-    })
-    .middleware(Auth),
+    }
+  ),
   own(
     "End all your sessions",
     "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
-  )
-    .delete("endSessions", "/auth/sessions", {
-      success: Schema.Struct({ sessions_ended: Schema.Int })
-    })
-    .middleware(Auth),
+  ).delete("endSessions", "/auth/sessions", {
+    success: Schema.Struct({ sessions_ended: Schema.Int })
+  }),
   own(
     "List your sessions",
     "Open sessions of yours in all your organizations, newest first, at most 200: browsers and command lines that are signed in."
-  )
-    .get("sessions", "/auth/sessions", {
-      success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null })
-    })
-    .middleware(Auth),
-  own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.")
-    .delete("endSession", "/auth/sessions/:session_id", {
+  ).get("sessions", "/auth/sessions", {
+    success: Schema.Struct({ items: Schema.Array(OpenSession), next_cursor: Schema.Null })
+  }),
+  own("End one of your sessions", "Whoever uses that session must sign in again. API keys stay valid.").delete(
+    "endSession",
+    "/auth/sessions/:session_id",
+    {
       success: component("EndedSession", { id: OpenSession.fields.id, ended: Schema.Literal(true) }),
       error: [Wire.not_found]
-    })
-    .middleware(Auth),
+    }
+  ),
   own(
     "Read the session",
     "The organization, the user and the role of this session, when it expires, and the user's other organizations."
-  )
-    .get("session", "/auth/session", { success: OwnSession })
-    .middleware(Auth)
+  ).get("session", "/auth/session", { success: OwnSession })
 ) {}

@@ -4,7 +4,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { optional } from "../shapes/Common.ts"
 import { withoutNul } from "../shapes/AccountFields.ts"
-import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { forOperators } from "./OperatorAuth.ts"
 import { component, provider } from "../../../schema/nouns/Noun.ts"
 
 const Slug = Schema.String.check(
@@ -51,22 +51,20 @@ export const CatalogImport = component("CatalogImport", {
 
 export const ResetImport = Schema.Struct({ provider, reset: Schema.Boolean })
 
-export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog")
-  .add(
-    forOperators(
-      "Compare or import a provider's endpoints",
-      "Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import."
-    ).post("import", "/operator/catalog/imports", {
-      payload: ImportRequest,
-      success: CatalogImport,
-      error: [Wire.service_unavailable]
-    }),
-    forOperators(
-      "Delete a provider's import",
-      "The shipped catalog is used again. reset is false if there was no import."
-    ).delete("reset", "/operator/catalog/imports/:provider", {
-      success: ResetImport,
-      error: [Wire.service_unavailable]
-    })
-  )
-  .middleware(OperatorAuth) {}
+export class OperatorCatalogApi extends HttpApiGroup.make("operatorCatalog").add(
+  forOperators(
+    "Compare or import a provider's endpoints",
+    "Shows what a document adds, changes and removes; with apply, replaces the provider's endpoints if they are still those of based_on. For documents above 1 MiB, several documents, URLs and the store of actors use rungate catalog import."
+  ).post("import", "/operator/catalog/imports", {
+    payload: ImportRequest,
+    success: CatalogImport,
+    error: [Wire.service_unavailable]
+  }),
+  forOperators(
+    "Delete a provider's import",
+    "The shipped catalog is used again. reset is false if there was no import."
+  ).delete("reset", "/operator/catalog/imports/:provider", {
+    success: ResetImport,
+    error: [Wire.service_unavailable]
+  })
+) {}

@@ -8,7 +8,7 @@ import { component, withExample } from "../../../schema/nouns/Noun.ts"
 import { BillMatch, ProviderCredits } from "../../../schema/nouns/operator/Credits.ts"
 import { optional } from "../shapes/Common.ts"
 import { Timestamp } from "../shapes/KeyRules.ts"
-import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { forOperators } from "./OperatorAuth.ts"
 
 const Provider = Schema.NonEmptyString.check(Schema.isMaxLength(64))
 const list = Schema.Struct({ items: Schema.Array(ProviderCredits) })
@@ -82,5 +82,4 @@ export class OperatorCreditsApi extends HttpApiGroup.make("operatorCredits")
       success: BillMatch,
       error: [Wire.not_found]
     })
-  )
-  .middleware(OperatorAuth) {}
+  ) {}

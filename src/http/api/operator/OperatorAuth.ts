@@ -5,7 +5,8 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { about } from "../shapes/Common.ts"
+import { words } from "../shapes/Common.ts"
+import { endpointsWith } from "../shapes/Endpoint.ts"
 import { Wire } from "../../../schema/Errors.ts"
 
 export const operatorCookie = "__Host-rungate_operator"
@@ -33,8 +34,11 @@ export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { prov
 
 /** An operation of the operator's. */
 export const forOperators = (summary: string, description: string, command = "") =>
-  about(
-    summary,
-    `${description} For the operator of the service only: it needs the session of the operator console, and no API key or customer's session is accepted.`,
-    command
+  endpointsWith(
+    words(
+      summary,
+      `${description} For the operator of the service only: it needs the session of the operator console, and no API key or customer's session is accepted.`,
+      command
+    ),
+    OperatorAuth
   )

@@ -4,21 +4,19 @@ import { HttpApiGroup } from "effect/http-api"
 import { OperatorPayment, PaymentMismatch, paymentStates } from "../../../schema/nouns/operator/Payment.ts"
 import { pagesWith } from "../shapes/Common.ts"
 import { orgFilter } from "./Fields.ts"
-import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { forOperators } from "./OperatorAuth.ts"
 
-export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments")
-  .add(
-    forOperators("List payments", "Of all organizations, newest first.").get("list", "/operator/payments", {
-      ...pagesWith(OperatorPayment, {
-        state: Schema.optionalKey(Schema.Literals(paymentStates)),
-        ...orgFilter
-      })
-    }),
-    forOperators(
-      "List payment events that did not fit",
-      "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
-    ).get("mismatches", "/operator/payments/mismatches", {
-      success: Schema.Struct({ items: Schema.Array(PaymentMismatch) })
+export class OperatorPaymentsApi extends HttpApiGroup.make("operatorPayments").add(
+  forOperators("List payments", "Of all organizations, newest first.").get("list", "/operator/payments", {
+    ...pagesWith(OperatorPayment, {
+      state: Schema.optionalKey(Schema.Literals(paymentStates)),
+      ...orgFilter
     })
-  )
-  .middleware(OperatorAuth) {}
+  }),
+  forOperators(
+    "List payment events that did not fit",
+    "The newest hundred events whose amount, currency or organization differs from the stored payment. Nothing was booked for them. rungate audit compares with the processor itself."
+  ).get("mismatches", "/operator/payments/mismatches", {
+    success: Schema.Struct({ items: Schema.Array(PaymentMismatch) })
+  })
+) {}

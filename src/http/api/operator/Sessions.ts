@@ -5,7 +5,7 @@ import { about } from "../shapes/Common.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { LinkToken } from "../shapes/AccountFields.ts"
-import { forOperators, OperatorAuth } from "./OperatorAuth.ts"
+import { forOperators } from "./OperatorAuth.ts"
 import { component } from "../../../schema/nouns/Noun.ts"
 
 export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").add(
@@ -17,12 +17,12 @@ export class OperatorSessionsApi extends HttpApiGroup.make("operatorSession").ad
     success: OperatorSession,
     error: [Wire.unauthorized, Wire.forbidden]
   }),
-  forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.")
-    .get("get", "/operator/session", { success: OperatorSession })
-    .middleware(OperatorAuth),
-  forOperators("Sign out as the operator", "Ends this session.")
-    .post("signOut", "/operator/sign-out", {
-      success: Schema.Struct({ signed_out: Schema.Boolean })
-    })
-    .middleware(OperatorAuth)
+  forOperators("Read the operator's session", "Whose name the audit log gets, and when the session ends.").get(
+    "get",
+    "/operator/session",
+    { success: OperatorSession }
+  ),
+  forOperators("Sign out as the operator", "Ends this session.").post("signOut", "/operator/sign-out", {
+    success: Schema.Struct({ signed_out: Schema.Boolean })
+  })
 ) {}

@@ -135,10 +135,11 @@ export const credentialOf = ({ role, keys }: Pick<Rights, "role" | "keys">): str
   return `an API key${keys === "mints" ? " with allow.mint" : ""} or ${session}`
 }
 
-const words = (summary: string, description: string, command: string) =>
+/** What an operation says in words. */
+export const words = (summary: string, description: string, command: string) =>
   Context.add(OpenApi.annotations({ summary, description }), CommandName, command)
 
-/** An operation whose middleware alone says who may call it: the operator's, and those that need no credential. */
+/** An operation that needs no credential. */
 export const about = (summary: string, description: string, command = "") =>
   endpointsWith(words(summary, description, command))
 
@@ -157,7 +158,7 @@ export const operation = (
   const rights = { ...more, own, verified }
   const isForAll = rights.role === "viewer" && rights.keys !== "people"
   const needs = isForAll ? "" : `Needs ${credentialOf(rights)}. `
-  return endpointsWith(Context.add(words(summary, `${needs}${description}`.trimEnd(), command), Rights, rights))
+  return endpointsWith(Context.add(words(summary, `${needs}${description}`.trimEnd(), command), Rights, rights), Auth)
 }
 
 /** An operation that changes nothing and that every session and key may call. */

@@ -4,7 +4,7 @@
  */
 import { type Context, Schema } from "effect"
 import type { HttpRouter } from "effect/http"
-import { HttpApiEndpoint, type HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, type HttpApiMiddleware, type HttpApiSchema } from "effect/http-api"
 
 type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | NamesIn<`/${Rest}`>
@@ -33,7 +33,7 @@ type Answer<S> = S extends HttpApiSchema.StreamSchema
     : never
 
 type Verb = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-type Make<Method extends Verb> = <
+type Make<Method extends Verb, Door extends HttpApiMiddleware.AnyId> = <
   const Name extends string,
   const Path extends HttpRouter.PathInput,
   const Success extends Body,
@@ -63,8 +63,18 @@ type Make<Method extends Verb> = <
   InJson<OneOf<Payload>>,
   InText<Headers>,
   Answer<OneOf<Success>>,
-  InJson<OneOf<Error>>
+  InJson<OneOf<Error>>,
+  Door,
+  HttpApiMiddleware.ApplyServices<Door, never>
 >
+/** What makes an endpoint of an operation, by the method of its request. */
+export interface Verbs<Door extends HttpApiMiddleware.AnyId> {
+  readonly get: Make<"GET", Door>
+  readonly post: Make<"POST", Door>
+  readonly put: Make<"PUT", Door>
+  readonly patch: Make<"PATCH", Door>
+  readonly delete: Make<"DELETE", Door>
+}
 
 const paramsIn = (path: string) => {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
@@ -73,17 +83,21 @@ const paramsIn = (path: string) => {
 
 const encoded = (schema: Schema.Top) => ("sseMode" in schema ? schema : Schema.toEncoded(schema))
 
-/** Makes endpoints with what is said of the operation. */
-export const endpointsWith = (annotations: Context.Context<never>) => {
+/** Makes endpoints with what is said of the operation. `door` is the middleware that says who may call it. */
+export const endpointsWith = <Door extends HttpApiMiddleware.AnyId = never, S = never>(
+  annotations: Context.Context<never>,
+  door?: Context.Key<Door, S>
+): Verbs<Door> => {
   const by =
-    <Method extends Verb>(method: Method): Make<Method> =>
+    <Method extends Verb>(method: Method): Make<Method, Door> =>
     (name, path, { success, ...more }) => {
       const answers = [success].flat().map(encoded)
-      return Reflect.apply(HttpApiEndpoint.make(method), null, [
+      const endpoint = Reflect.apply(HttpApiEndpoint.make(method), null, [
         name,
         path,
         { ...paramsIn(path), ...more, success: answers }
       ]).annotateMerge(annotations)
+      return door === undefined ? endpoint : endpoint.middleware(door)
     }
   return { get: by("GET"), post: by("POST"), put: by("PUT"), patch: by("PATCH"), delete: by("DELETE") }
 }
