@@ -9,7 +9,7 @@ import { row, rowWith } from "../cli/answers/row.ts"
 import { linesOf } from "../cli/batches/BatchProgress.ts"
 import { optional, optionalArgument, text } from "../cli/terminal/flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { bad } from "./output.ts"
+import { bad } from "../cli/terminal/exits.ts"
 
 const { endpoints } = OperatorCreditsApi
 

@@ -1,6 +1,6 @@
 /** Handlers of commands are loaded with their command, so that every other one starts fast and needs none of their modules. */
 import { Effect } from "effect"
-import { fail } from "../cli/terminal/exits.ts"
+import { failedWith } from "../cli/terminal/exits.ts"
 
 type Load<A> = () => Promise<A>
 type Use<A, B, E, R> = (loaded: A) => Effect.Effect<B, E, R>
@@ -21,8 +21,7 @@ export const packaged =
     Effect.flatMap(
       Effect.suspend(() =>
         compiled
-          ? fail(
-              "failed",
+          ? failedWith(
               "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate)."
             )
           : Effect.promise(load)

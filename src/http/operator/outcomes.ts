@@ -8,7 +8,8 @@ import { OperatorOutcomesApi } from "../api/operator/Outcomes.ts"
 import { drawn, listed } from "../cli/answers/draw.ts"
 import { row, rowWith } from "../cli/answers/row.ts"
 import { boolean, text } from "../cli/terminal/flags.ts"
-import { bad, when } from "./output.ts"
+import { bad } from "../cli/terminal/exits.ts"
+import { when } from "./output.ts"
 import { shortened } from "../../schema/json/StorableText.ts"
 
 const { endpoints: outcomes } = OperatorOutcomesApi

@@ -5,7 +5,6 @@ import { harmless } from "../cli/terminal/text.ts"
 import { table as fittedTable } from "../cli/terminal/table.ts"
 import { utcOf } from "../cli/terminal/values.ts"
 
-export const bad = (message: string) => fail("usage", message)
 export const unknown = (message: string) => fail("not_found", message)
 
 /** What went wrong outside, in its own words. */

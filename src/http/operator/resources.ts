@@ -8,8 +8,8 @@ import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { resourceFlags } from "./flags.ts"
 import { asOperator, onDatabase, orgOf } from "./database.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { bad, print, table, when } from "./output.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { bad, failedWith } from "../cli/terminal/exits.ts"
+import { print, table, when } from "./output.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
 import { providers } from "../../layers/providers/index.ts"
@@ -73,8 +73,7 @@ const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
     if (what === "assign") {
       const owner = yield* asOperator(ownership.assign(assignment))
       if (owner !== null) {
-        return yield* fail(
-          "failed",
+        return yield* failedWith(
           `${shown} belongs to ${owner}. Nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`
         )
       }

@@ -10,8 +10,8 @@ import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { newKeyFlags } from "./flags.ts"
 import { asOperator, onDatabase, operator, orgOf } from "./database.ts"
 import { harmless } from "../cli/terminal/text.ts"
-import { bad, print } from "./output.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { bad, failedWith } from "../cli/terminal/exits.ts"
+import { print } from "./output.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { linkMinutes, OperatorSessions } from "../../layers/operator/OperatorSessions.ts"
 import { SigningKeys } from "../../layers/receipts/SigningKeys.ts"
@@ -86,7 +86,7 @@ export const rotateReceiptKey = (json: boolean) =>
     const { encryptionKeys } = (yield* Settings).current()
     const key = yield* asOperator(keys.rotate).pipe(
       Effect.catchTag("SigningUnavailable", () =>
-        fail("failed", "Another process changed the key at the same time. Run the command again.")
+        failedWith("Another process changed the key at the same time. Run the command again.")
       )
     )
     if (json) return yield* print(key)

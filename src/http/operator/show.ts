@@ -12,7 +12,7 @@ import { Transaction, WalletAudit } from "../../schema/nouns/Wallet.ts"
 import { OperatorOrganizationsApi } from "../api/operator/Organizations.ts"
 import { type Cells, nounTable, type Shown } from "../cli/answers/draw.ts"
 import { ask } from "../cli/answers/operation.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { failedWith } from "../cli/terminal/exits.ts"
 import { Screen } from "../cli/terminal/Screen.ts"
 import { json, organizationId } from "./flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
@@ -79,7 +79,7 @@ export const show = Command.make(
     yield* json
       ? print({ ...detail, books: { add_up: adds_up, violations } })
       : Console.log(linesOf(detail, audit, { screen, now }).join("\n"))
-    if (!adds_up) return yield* fail("failed", `The books of ${org_id} do not add up. See the violations above.`)
+    if (!adds_up) return yield* failedWith(`The books of ${org_id} do not add up. See the violations above.`)
   })
 ).pipe(
   Command.withDescription(

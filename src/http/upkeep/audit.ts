@@ -1,7 +1,7 @@
 /** Handler of `rungate audit`. Loaded on demand, so that other commands start fast. */
 import { Clock, Console, Effect, Layer, Result } from "effect"
 import { violationLines } from "../operator/output.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { failedWith } from "../cli/terminal/exits.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import type { Sheet } from "../../schema/nouns/operator/Books.ts"
 import { StripePayments } from "../../layers/payments/Stripe.ts"
@@ -104,14 +104,13 @@ export const audit = (days: number) =>
     }
     if (Result.isFailure(comparison))
       yield* Console.error(`Can't compare with the payment processor: ${comparison.failure.message}`)
-    if (!good) return yield* fail("failed", "The books do not add up. See the violations above.")
+    if (!good) return yield* failedWith("The books do not add up. See the violations above.")
     if (Result.isFailure(comparison)) {
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         "The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this)."
       )
     }
     if (compared !== null && compared.violations.length > 0) {
-      return yield* fail("failed", "The ledger differs from the payment processor. See the violations above.")
+      return yield* failedWith("The ledger differs from the payment processor. See the violations above.")
     }
   }).pipe(Effect.provide(Storage))

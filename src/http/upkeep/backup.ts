@@ -5,10 +5,10 @@ import { existsSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { Console, Effect, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { bad, failedWith } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { restoreFlags } from "./flags.ts"
-import { bad, messageOf, print } from "../operator/output.ts"
+import { messageOf, print } from "../operator/output.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { writeBackup } from "../../layers/postgres/embedded/backup/Backup.ts"
 import { type Replaced, replaceByBackup } from "../../layers/postgres/embedded/backup/Restore.ts"
@@ -50,7 +50,7 @@ export const backup = (given: string, json: boolean) =>
     const password = readState(place)?.password ?? ""
     const bytes = yield* Effect.tryPromise({
       try: () => writeBackup(Redacted.value(url), place, path, password),
-      catch: (cause) => fail("failed", `There is no backup: ${adviceOf(messageOf(cause))}.`)
+      catch: (cause) => failedWith(`There is no backup: ${adviceOf(messageOf(cause))}.`)
     })
     yield* json
       ? print({ file: path, bytes })
@@ -83,12 +83,12 @@ export const restore = ({ file, yes, json }: FlagsOf<typeof restoreFlags>) =>
     })
     const replaced = yield* Effect.tryPromise({
       try: () => replaceByBackup(locate(dataDir), resolve(file)),
-      catch: (cause) => fail("failed", `Nothing was changed: ${messageOf(cause)}.`)
+      catch: (cause) => failedWith(`Nothing was changed: ${messageOf(cause)}.`)
     })
     yield* recover(dataDir).pipe(
       Effect.catch((error) =>
         Effect.flatMap(undone(replaced), (now) =>
-          Effect.fail(fail("failed", `The backup does not start: ${messageOf(error)}. ${now}.`))
+          Effect.fail(failedWith(`The backup does not start: ${messageOf(error)}. ${now}.`))
         )
       )
     )

@@ -5,7 +5,8 @@ import { Directory } from "../../layers/accounts/Directory.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { rowsOf } from "../../layers/postgres/Rows.ts"
 import { onDatabase } from "../operator/database.ts"
-import { bad, print, table } from "../operator/output.ts"
+import { bad } from "../cli/terminal/exits.ts"
+import { print, table } from "../operator/output.ts"
 
 /** Addresses that one statement of the directory takes. */
 const slice = 2_000

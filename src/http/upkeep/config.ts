@@ -4,7 +4,7 @@
  * They read the settings as a service would that starts here, and touch no database. Loaded on demand.
  */
 import { Console, Effect } from "effect"
-import { fail } from "../cli/terminal/exits.ts"
+import { failedWith } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { print, table } from "../operator/output.ts"
 import { processEnvironment, readingOf } from "../../layers/platform/Settings.ts"
@@ -77,7 +77,7 @@ export const printConfig = (json: boolean) =>
     yield* tellAll("warning", result.warnings)
     yield* tellAll("wrong", result.problems)
     if (result.problems.length > 0)
-      return yield* fail("failed", `${wrong(result.problems)}, so a service does not start with them.`)
+      return yield* failedWith(`${wrong(result.problems)}, so a service does not start with them.`)
   })
 
 export const checkConfig = (json: boolean) =>
@@ -89,8 +89,7 @@ export const checkConfig = (json: boolean) =>
     yield* tellAll("warning", warnings)
     if (problems.length > 0) {
       yield* tellAll("wrong", problems)
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         `${wrong(problems)}, so a service does not start with them. To see where each comes from: rungate config print`
       )
     }

@@ -3,10 +3,10 @@
  */
 import { Console, Effect, Layer, Redacted, References } from "effect"
 import { consent } from "../cli/terminal/consent.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { bad, failedWith } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { moveFlags } from "./flags.ts"
-import { bad, messageOf } from "../operator/output.ts"
+import { messageOf } from "../operator/output.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { processEnvironment, Settings } from "../../layers/platform/Settings.ts"
 import { placeOf } from "../../layers/postgres/connection/DatabaseUrl.ts"
@@ -45,21 +45,17 @@ export const move = ({ to, yes }: FlagsOf<typeof moveFlags>) =>
     const place = placeOf(Redacted.make(to))
     const empty = yield* Effect.tryPromise({
       try: () => isEmpty(to, databaseSchema),
-      catch: (cause) => fail("failed", `Can't use the database at ${place}: ${messageOf(cause)}.`)
+      catch: (cause) => failedWith(`Can't use the database at ${place}: ${messageOf(cause)}.`)
     })
     if (!empty) return yield* bad(`The database at ${place} has tables. Give an empty one. Nothing was changed.`)
     const { began, url } = yield* embeddedPostgres({ dataDir, onProgress: (line) => Console.error(`${line} …`) })
     if (began === "attached")
-      return yield* fail(
-        "failed",
-        "The service runs on this data directory. Stop it, then try again. Nothing was changed."
-      )
+      return yield* failedWith("The service runs on this data directory. Stop it, then try again. Nothing was changed.")
     yield* consent(`Copy the embedded database to ${place}?`, { yes })
     const from = Redacted.value(url)
     const before = yield* audited(from)
     if (before.violations.length > 0)
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         "The books of the embedded database do not add up, so nothing was moved. See: rungate audit"
       )
     // Makes the tables.
@@ -67,12 +63,11 @@ export const move = ({ to, yes }: FlagsOf<typeof moveFlags>) =>
     const { rows, tables } = yield* Effect.tryPromise({
       try: () => copyTables(from, to, databaseSchema),
       catch: (cause) =>
-        fail("failed", `No row was copied to ${place}: ${messageOf(cause)}. Drop its tables before the next attempt.`)
+        failedWith(`No row was copied to ${place}: ${messageOf(cause)}. Drop its tables before the next attempt.`)
     })
     const after = yield* audited(to)
     if (after.violations.length > 0 || sheetText(after.sheet) !== sheetText(before.sheet))
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         `The books at ${place} differ from those of the embedded database. Keep using the embedded one, and report this.`
       )
     yield* Console.log(

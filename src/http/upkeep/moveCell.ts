@@ -9,7 +9,7 @@ import { DatabaseLayer } from "../../layers/postgres/Database.ts"
 import { cellForm } from "../../schema/accounts/TokenText.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { consent } from "../cli/terminal/consent.ts"
-import { fail } from "../cli/terminal/exits.ts"
+import { bad, failedWith } from "../cli/terminal/exits.ts"
 import type { FlagsOf } from "../cli/terminal/flags.ts"
 import type { cellMoveFlags } from "./flags.ts"
 
@@ -30,12 +30,12 @@ export const moveCell = ({ org_id, to, database, schema, wait, yes }: FlagsOf<ty
   Effect.gen(function* () {
     const { cell } = yield* Settings
     const { cells } = yield* Directory
-    if (!cellForm.test(to)) return yield* fail("usage", `"${to}" is not the name of a cell (RUNGATE_CELL there).`)
-    if (!looksLike("org", org_id)) return yield* fail("usage", `"${org_id}" is not an organization's id.`)
+    if (!cellForm.test(to)) return yield* bad(`"${to}" is not the name of a cell (RUNGATE_CELL there).`)
+    if (!looksLike("org", org_id)) return yield* bad(`"${org_id}" is not an organization's id.`)
     if (!/^postgres(ql)?:\/\//.test(database) || !URL.canParse(database))
-      return yield* fail("usage", "--database must be an address such as postgres://user:password@host:5432/rungate")
+      return yield* bad("--database must be an address such as postgres://user:password@host:5432/rungate")
     if (cells !== null && !(yield* cells.list).some(({ name }) => name === to))
-      return yield* fail("usage", `The directory has no cell "${to}". Run rungate admin cells add there first.`)
+      return yield* bad(`The directory has no cell "${to}". Run rungate admin cells add there first.`)
     yield* consent(`Move ${org_id} to the cell ${to}? Its new runs are refused until it is there.`, { yes })
     const source = yield* SqlClient.SqlClient
     const target = yield* Effect.provide(SqlClient.SqlClient, yield* Layer.build(databaseOf(database, schema)))
@@ -43,9 +43,9 @@ export const moveCell = ({ org_id, to, database, schema, wait, yes }: FlagsOf<ty
     const patience = Duration.seconds(wait)
     const move = { org_id, source, target, from: cell ?? "unnamed", to, patience, announce }
     const moved = yield* moveOrganization(move).pipe(
-      Effect.catchTag("MoveRefused", ({ message }) => fail("failed", message)),
+      Effect.catchTag("MoveRefused", ({ message }) => failedWith(message)),
       Effect.catchTag("SqlError", ({ reason }) =>
-        fail("failed", `${String(reason.cause)}. Run the command again: it finishes or undoes the move.`)
+        failedWith(`${String(reason.cause)}. Run the command again: it finishes or undoes the move.`)
       )
     )
     yield* Console.log(

@@ -1,6 +1,6 @@
 /** Handler of `rungate admin reload`: every process of the service reads its settings again. Loaded on demand. */
 import { Console, Effect, Layer } from "effect"
-import { fail } from "../cli/terminal/exits.ts"
+import { failedWith } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { print } from "../operator/output.ts"
 import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
@@ -23,14 +23,12 @@ export const reload = (json: boolean) =>
     if (json) yield* print({ processes: answers })
     else for (const answer of answers) yield* Console.log(harmless(lineOf(answer)))
     if (answers.length === 0)
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         "No process of the service answered. Is it running on this database? A process that starts reads its settings anyway."
       )
     const refused = answers.filter(({ problem }) => problem !== null).length
     if (refused > 0)
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         `${refused} of ${answers.length} processes kept their settings. Correct them where these processes run (rungate config check), then reload again.`
       )
   }).pipe(Effect.provide(ReloadsLayer), onDatabase)

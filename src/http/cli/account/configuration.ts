@@ -19,7 +19,7 @@ import { readText } from "../runs/input.ts"
 import { outputFlag, saveFile } from "../receipts/files.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { consent } from "../terminal/consent.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { boolean, yes } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 
@@ -32,8 +32,7 @@ const fileAt = Effect.fnUntraced(function* (file: string) {
   const text = yield* readText(file)
   const parsed = yield* Effect.try({
     try: () => parsedYaml(text),
-    catch: (error) =>
-      fail("usage", `${name} ${error instanceof NotConfiguration ? error.message : "is nested too deeply"}.`)
+    catch: (error) => bad(`${name} ${error instanceof NotConfiguration ? error.message : "is nested too deeply"}.`)
   })
   return { name, ...parsed }
 })
@@ -45,7 +44,7 @@ const checked = Effect.fnUntraced(function* (answer: Answer, file: File) {
   const failure = yield* failureOf(answer)
   if (failure === null) return
   const places = faultsIn(file, faults).map(({ line, fault }) => `${file.name}:${line}: ${fault}`)
-  return yield* places.length === 0 ? failure : fail("usage", places.join("\n"))
+  return yield* places.length === 0 ? failure : bad(places.join("\n"))
 })
 
 const colours = { create: "green", change: "yellow", remove: "red" } as const

@@ -5,7 +5,7 @@ import { SpendGuard } from "../../../schema/nouns/Wallet.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import { detailed } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { amount, int, optional, optionalArgument } from "../terminal/flags.ts"
 
 const { guard: get, setGuard } = WalletApi.endpoints
@@ -22,7 +22,7 @@ const set = rowWith(
   {},
   (_, { fields }) =>
     Object.keys(fields).length === 0
-      ? fail("usage", "Give --per-run, --daily, --low-balance, --contact-days or --time-zone.")
+      ? bad("Give --per-run, --daily, --low-balance, --contact-days or --time-zone.")
       : Effect.succeed({}),
   {
     about: "Set limits and the alert. Raising a limit needs a session (rungate login)",

@@ -11,7 +11,7 @@ import { InvitationsApi } from "../../api/accounts/Members.ts"
 import { listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { formatOf, lines, read } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { oneOf, optionalArgument } from "../terminal/flags.ts"
 
 const { endpoints } = InvitationsApi
@@ -32,7 +32,7 @@ export const invite = rowWith(
   {},
   (_, { fields }) =>
     fields["email"] === undefined
-      ? fail("usage", "Give the e-mail address of the person to invite: rungate invite ada@example.com")
+      ? bad("Give the e-mail address of the person to invite: rungate invite ada@example.com")
       : Effect.succeed({}),
   {
     fields: {

@@ -14,7 +14,7 @@ import { detailed, listed, madeKey, newKey, said } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { Credentials, savedKeys } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { argument, boolean, choice, int, required, optional, text } from "../terminal/flags.ts"
 import { scopeFlags, scopeOf } from "./scope.ts"
 
@@ -60,8 +60,7 @@ const create = rowWith(
     save: boolean("save", "save the key in the profile instead of printing it")
   },
   Effect.fnUntraced(function* ({ scope, save }, { fields, json }) {
-    if (save && json)
-      return yield* fail("usage", "Give only one of --save and --json. --save keeps the key, --json prints it.")
+    if (save && json) return yield* bad("Give only one of --save and --json. --save keeps the key, --json prints it.")
     const environment = fields["environment"] ?? (yield* service).environment
     return { environment, ...scopeOf(scope) }
   }),
@@ -118,9 +117,9 @@ const update = rowWith(
     const set = { ...fields, ...scopeOf(scope) }
     const without = (["budget", "expiry", "scope"] as const).filter((name) => none[name])
     const twice = without.find((name) => removed[name] in set)
-    if (twice !== undefined) return yield* fail("usage", `Give a ${twice} or --no-${twice}, not both.`)
+    if (twice !== undefined) return yield* bad(`Give a ${twice} or --no-${twice}, not both.`)
     if (without.length === 0 && Object.keys(set).every((name) => name === "key_id"))
-      return yield* fail("usage", "Say what to change, such as --budget 5/day.")
+      return yield* bad("Say what to change, such as --budget 5/day.")
     return { ...set, ...Object.fromEntries(without.map((name) => [removed[name], null])) }
   }),
   {

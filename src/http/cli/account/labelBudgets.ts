@@ -7,7 +7,7 @@ import { drawn, listed, said } from "../answers/draw.ts"
 import { row, rowWith } from "../answers/row.ts"
 import { read, show } from "../answers/show.ts"
 import { outputFlag, saveFile } from "../receipts/files.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import { amount, argument } from "../terminal/flags.ts"
 import { budgetPeriods } from "../../../schema/money/SpendDay.ts"
 import { dollars } from "../terminal/values.ts"
@@ -72,7 +72,7 @@ const statement = rowWith(
     show: Effect.fnUntraced(function* (answer, shown, { output }) {
       if (shown.json || shown.jsonl) return yield* show(answer, shown, () => null)
       const { items, statement } = yield* read(StatementPage, answer)
-      if (statement === null) return yield* fail("failed", "The service sent no statement. Run the command again.")
+      if (statement === null) return yield* failedWith("The service sent no statement. Run the command again.")
       const { period, charged, runs } = statement
       const lines = [statement.signed, ...items.flatMap(({ receipt }) => receipt ?? [])]
       const what = `the statement of ${period}: ${runs} runs, ${dollars(charged)} charged`

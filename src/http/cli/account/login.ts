@@ -13,7 +13,7 @@ import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"
 import { call } from "../answers/operation.ts"
 import { Credentials, savedKeys, savedSessions } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
 import { read, succeeded } from "../answers/show.ts"
@@ -23,7 +23,7 @@ import { boolean, text, type FlagsOf } from "../terminal/flags.ts"
 const answerTo = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
   if (given !== null) return given
   const screen = yield* Screen
-  if (!screen.askable) return yield* fail("usage", `Give --${flag}, because there is no terminal to ask at.`)
+  if (!screen.askable) return yield* bad(`Give --${flag}, because there is no terminal to ask at.`)
   const line = ((yield* screen.ask(`${question}:`)) ?? "").trim()
   if (line === "") return yield* fail("interrupted", "Cancelled: the input was empty. Nothing was changed.")
   return line
@@ -35,8 +35,7 @@ const sameAddress = Effect.gen(function* () {
   const saved = [yield* savedKeys.of(profile), yield* savedSessions.of(profile)]
   const other = saved.find((one) => one !== null && one.url !== url) ?? null
   if (other === null) return
-  return yield* fail(
-    "usage",
+  return yield* bad(
     `Profile "${profile}" belongs to ${other.url}. Choose another profile with --profile, or run rungate logout first.`
   )
 })
@@ -48,7 +47,7 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
     Redacted.value(yield* file === null ? fromStdin("API key") : fromFile(file, "API key")).trim()
   )
   if (!/^rg_(test|live)_[\w-]+$/.test(Redacted.value(token))) {
-    return yield* fail("usage", "This is not an API key. API keys begin with rg_test_ or rg_live_.")
+    return yield* bad("This is not an API key. API keys begin with rg_test_ or rg_live_.")
   }
   // Every key may list runs, also one that reads its own only.
   const tried = yield* call(RunsApi.endpoints.list, { query: { limit: "1" } }, { token })
@@ -101,8 +100,7 @@ const open = Effect.fnUntraced(function* (given: Given) {
   const { url } = yield* Credentials
   const screen = yield* Screen
   if (!given.password_stdin && !screen.askable) {
-    return yield* fail(
-      "usage",
+    return yield* bad(
       "There is no terminal to ask at. Give --email and --password-stdin, or --with-token for an API key."
     )
   }
@@ -113,7 +111,7 @@ const open = Effect.fnUntraced(function* (given: Given) {
   if (given.sign_up && !given.password_stdin) {
     const again = yield* askHidden("Repeat the password:")
     if (Redacted.value(again) !== Redacted.value(password)) {
-      return yield* fail("usage", "The passwords differ. Nothing was changed.")
+      return yield* bad("The passwords differ. Nothing was changed.")
     }
   }
   const common = { email, password: Redacted.value(password) }
@@ -171,7 +169,7 @@ export const login = Command.make(
       ]
     ]
     const conflict = conflicts.find(([isTrue]) => isTrue)
-    if (conflict !== undefined) return yield* fail("usage", conflict[1])
+    if (conflict !== undefined) return yield* bad(conflict[1])
     yield* sameAddress
     yield* keep ? keepKey(key_file) : open(given)
     if (source === "environment") {

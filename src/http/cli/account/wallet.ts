@@ -7,7 +7,7 @@ import { drawn, factLines, listed, type Shown, wholeFacts } from "../answers/dra
 import { row } from "../answers/row.ts"
 import { type Lines, read } from "../answers/show.ts"
 import { heads } from "../receipts/heads.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import { text } from "../terminal/flags.ts"
 import { harmless, padStart, widthOf } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
@@ -84,7 +84,7 @@ const audit = row(endpoints.audit, {
     Effect.gen(function* () {
       yield* drawn(WalletAudit, auditLines)(answer, shown, flags)
       if (!(yield* read(WalletAudit, answer)).adds_up)
-        return yield* fail("failed", "The books do not add up. Report this to the operator of the service.")
+        return yield* failedWith("The books do not add up. Report this to the operator of the service.")
     })
 })
 

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Credentials } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, failedWith } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { type Answer, failureOf } from "./show.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -90,18 +90,15 @@ export class Client extends Context.Service<
               `The connection to ${url} was lost before the response arrived${detail}.`
             )
           : isWithoutTls(error)
-            ? fail(
-                "failed",
+            ? failedWith(
                 `The service does not speak TLS at ${url}. Set RUNGATE_URL to an http:// address, or to the address of the proxy that has TLS.`
               )
-            : fail(
-                "failed",
+            : failedWith(
                 `Can't reach the service at ${url}. Start it with npm start, or set RUNGATE_URL to its address.`
               )
       }
 
-      const redirected = fail(
-        "failed",
+      const redirected = failedWith(
         `${url} answers with a redirect. Set RUNGATE_URL to the final address of the service.`
       )
 

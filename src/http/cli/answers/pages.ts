@@ -3,7 +3,7 @@ import { Effect, type Redacted } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { type Answer, type Ask, Client } from "./Client.ts"
 import { type Operation, requestOf, type RequestOf } from "./operation.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { pageOf, succeeded } from "./show.ts"
 import { memberText } from "../../../schema/json/JsonText.ts"
@@ -90,7 +90,7 @@ export const showCsv = Effect.fnUntraced(function* (
   page: Page | null,
   other: { readonly json: boolean; readonly jsonl: boolean }
 ) {
-  if (other.json || other.jsonl) return yield* fail("usage", "Give only one of --csv, --json and --jsonl.")
+  if (other.json || other.jsonl) return yield* bad("Give only one of --csv, --json and --jsonl.")
   const { send } = yield* Client
   const screen = yield* Screen
   const answer = yield* send(

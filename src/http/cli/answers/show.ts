@@ -7,7 +7,7 @@ import { Effect, Option, Schema } from "effect"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import { elementTexts, memberText } from "../../../schema/json/JsonText.ts"
 import { Credentials } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { boolean } from "../terminal/flags.ts"
@@ -37,8 +37,7 @@ export const failureOf = Effect.fnUntraced(function* ({ status, text, request }:
   const credentials = yield* Credentials
   const refusal = publicErrorIn(text)
   if (refusal !== null) return failureFor(credentials, refusal)
-  return fail(
-    "failed",
+  return failedWith(
     `${credentials.url} answered ${request.method} ${request.path} with HTTP ${status}, but not with an error of Rungate. Check RUNGATE_URL.`
   )
 })
@@ -68,7 +67,7 @@ export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I
   const { url } = yield* Credentials
   return (
     wire(schema, text) ??
-    (yield* fail("failed", `This version of rungate can't read the answer of ${url}. Install the service's version.`))
+    (yield* failedWith(`This version of rungate can't read the answer of ${url}. Install the service's version.`))
   )
 })
 

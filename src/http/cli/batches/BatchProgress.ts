@@ -11,7 +11,7 @@ import { call, requestOf } from "../answers/operation.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { read, succeeded, wire } from "../answers/show.ts"
 import { readText } from "../runs/input.ts"
-import { exitOfError, fail } from "../terminal/exits.ts"
+import { exitOfError, fail, failedWith, bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const { endpoints } = BatchesApi
@@ -58,7 +58,7 @@ export const followed = Effect.fnUntraced(function* (first: Progress) {
 const written = (path: string, csv: string) =>
   Effect.try({
     try: () => writeFileSync(path, csv),
-    catch: () => fail("failed", `Can't write ${path}. The batch is done; run the same command with another -o.`)
+    catch: () => failedWith(`Can't write ${path}. The batch is done; run the same command with another -o.`)
   })
 
 /** Reads a file, or stdin for `-`. `text` is the whole of it. */
@@ -66,8 +66,8 @@ export const linesOf = Effect.fnUntraced(function* (file: string) {
   const text = (yield* readText(file)).replace(/^\ufeff/, "")
   const { rows: all, brokenLine } = readCsv(text)
   const [header, ...rows] = all
-  if (brokenLine !== null) return yield* fail("usage", `${file} has a quote that is not closed, in line ${brokenLine}.`)
-  if (header === undefined || rows.length === 0) return yield* fail("usage", `${file} needs a header line and a row.`)
+  if (brokenLine !== null) return yield* bad(`${file} has a quote that is not closed, in line ${brokenLine}.`)
+  if (header === undefined || rows.length === 0) return yield* bad(`${file} needs a header line and a row.`)
   return { text, header, rows }
 })
 
@@ -101,7 +101,7 @@ export const untilResults = Effect.fnUntraced(function* (
   yield* screen.say(`${ended.id} is ${ended.status}: ${outcomesOf(ended.rows)}; $${ended.charged} charged.`)
   if (ended.rows.invalid === ended.rows.total) {
     const first = results.find(({ row }) => row === 1)?.error?.message ?? "the results say why"
-    return yield* fail("usage", `All ${ended.rows.total} rows were refused, and nothing was run. The first: ${first}`)
+    return yield* bad(`All ${ended.rows.total} rows were refused, and nothing was run. The first: ${first}`)
   }
   const blocked = results.find(({ status }) => status === "blocked")?.error
   if (blocked !== undefined)

@@ -9,7 +9,7 @@ import { usd as usdText } from "../../../schema/money/Money.ts"
 import { Batch } from "../../../schema/nouns/Batch.ts"
 import { BatchesApi } from "../../api/Batches.ts"
 import { ask } from "../answers/operation.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { argument, optional, optionalArgument, text, usd } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import type { Sheet } from "../../client/JoinedCsv.ts"
@@ -25,8 +25,7 @@ const linesFor = Effect.fnUntraced(function* ({ id, rows: { total } }: Progress,
   }
   const lines = yield* linesOf(file)
   if (lines.rows.length === total) return lines
-  return yield* fail(
-    "usage",
+  return yield* bad(
     `${file} has ${lines.rows.length} rows, and ${id} has ${total}. Give the file that the batch was made of. Nothing was run.`
   )
 })

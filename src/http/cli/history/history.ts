@@ -17,7 +17,7 @@ import { drawn, factLines, nounTable, type Paper, type Shown } from "../answers/
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { choice, int, optional } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
@@ -121,7 +121,7 @@ export const history = Command.make(
       return yield* shownAs(drawn(History, historyLines), yield* call(endpoints.get, { query }), { json })
     }
     if (limit !== null)
-      return yield* fail("usage", "--limit needs a single subject, without --jsonl: of several, each is one row.")
+      return yield* bad("--limit needs a single subject, without --jsonl: of several, each is one row.")
     yield* shownAs(drawn(HistoryBatch, batchLines), yield* askBatches(all, kind), { json, jsonl })
   })
 ).pipe(

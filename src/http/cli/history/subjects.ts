@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { nearest } from "../../../schema/nearest.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { argument, type FlagsOf, text } from "../terminal/flags.ts"
 import { readText } from "../runs/input.ts"
 
@@ -17,8 +17,7 @@ const columnOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: string, pa
   const index = names.indexOf(lettersOf(column))
   if (index < 0) {
     const meant = nearest(column, heading)
-    return fail(
-      "usage",
+    return bad(
       `${path} has no column "${column}".${meant === null ? "" : ` Did you mean ${meant}?`} Its columns are: ${heading.join(", ")}.`
     )
   }
@@ -36,24 +35,20 @@ export const subjectFlags = {
 
 /** The subjects in order, without empty and repeated ones. `single`: one argument, which is shown in full. */
 export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, column }: FlagsOf<typeof subjectFlags>) {
-  if (csv === null && column !== null) return yield* fail("usage", "--column needs --csv.")
+  if (csv === null && column !== null) return yield* bad("--column needs --csv.")
   const fromFile = file === null ? [] : (yield* readText(file)).split(/\r?\n/)
   const fromCsv: Array<string> = []
   if (csv !== null) {
     const { readCsv } = yield* Effect.promise(() => import("../../client/Csv.ts"))
     const { rows, brokenLine } = readCsv(yield* readText(csv))
     if (brokenLine !== null)
-      return yield* fail(
-        "usage",
+      return yield* bad(
         `${csv} has a broken quote in line ${brokenLine}. Close each quoted cell, and write a quote inside it twice.`
       )
     const only = rows[0]?.length === 1 ? rows[0][0] : undefined
     const named = column ?? only
     if (named === undefined) {
-      return yield* fail(
-        "usage",
-        `${csv} has several columns. Give --column with one of: ${(rows[0] ?? []).join(", ")}.`
-      )
+      return yield* bad(`${csv} has several columns. Give --column with one of: ${(rows[0] ?? []).join(", ")}.`)
     }
     const values = columnOf(rows, named, csv)
     if ("exit_code" in values) return yield* values
@@ -61,9 +56,8 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
   }
   const all = [...new Set([...subjects, ...fromFile, ...fromCsv].map((one) => one.trim()).filter((one) => one !== ""))]
   if (all.length === 0)
-    return yield* fail("usage", "No subject is given. Give subjects, -f <file>, or --csv <file> --column <name>.")
-  if (all.length > subjectsMost)
-    return yield* fail("usage", `${all.length} subjects are too many. The limit is ${subjectsMost}.`)
+    return yield* bad("No subject is given. Give subjects, -f <file>, or --csv <file> --column <name>.")
+  if (all.length > subjectsMost) return yield* bad(`${all.length} subjects are too many. The limit is ${subjectsMost}.`)
   const single = file === null && csv === null && all.length === 1
   return { all, single }
 })

@@ -8,7 +8,7 @@ import { dirname, sep } from "node:path"
 import { Config, Effect } from "effect"
 import { Command } from "effect/cli"
 import { Credentials, defaultProfile, savedKeys, savedSessions } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { boolean } from "../terminal/flags.ts"
 
@@ -94,7 +94,7 @@ export const mcp = Command.make(
   },
   Effect.fnUntraced(function* ({ print_config, http }) {
     const screen = yield* Screen
-    if (http && !print_config) return yield* fail("usage", "--http needs --print-config.")
+    if (http && !print_config) return yield* bad("--http needs --print-config.")
     if (http) return yield* printHttp
     if (print_config) return yield* printConfig
     if (screen.askable) yield* screen.say(usedByHosts)

@@ -1,7 +1,7 @@
 /** Saves receipts, keys and ledger heads in files. */
 import { writeFileSync } from "node:fs"
 import { Effect } from "effect"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import { text } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { Flag } from "effect/cli"
@@ -16,7 +16,7 @@ export const saveFile = Effect.fnUntraced(function* (path: string, content: stri
   if (path === "-") return yield* screen.out(ended)
   yield* Effect.try({
     try: () => writeFileSync(path, ended),
-    catch: () => fail("failed", `Can't write ${path}. Name another file with -o.`)
+    catch: () => failedWith(`Can't write ${path}. Name another file with -o.`)
   })
   yield* screen.say(`Saved ${what} in ${path}.`)
 })

@@ -6,7 +6,7 @@ import { Head, HeadPage, ReceiptsApi } from "../../api/Receipts.ts"
 import { readText } from "../runs/input.ts"
 import { readAll } from "../answers/pages.ts"
 import { decoded, read } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad, failedWith } from "../terminal/exits.ts"
 import { outputFlag, saveFile } from "./files.ts"
 
 const fileDefault = "ledger-heads.json"
@@ -18,7 +18,7 @@ type Kept = typeof Kept.Type
 const keptIn = Effect.fnUntraced(function* (path: string) {
   if (path === "-" || !existsSync(path)) return []
   const kept = decoded(Kept, yield* readText(path))
-  return kept?.items ?? (yield* fail("usage", `${path} does not hold ledger heads. Name another file with -o.`))
+  return kept?.items ?? (yield* bad(`${path} does not hold ledger heads. Name another file with -o.`))
 })
 
 /** A head that was published once must stay as it is. */
@@ -34,8 +34,7 @@ export const heads = Command.make(
     const page = yield* read(HeadPage, yield* readAll(ReceiptsApi.endpoints.heads, { query: {} }))
     const changed = changedOf(kept, page.items)
     if (changed !== undefined)
-      return yield* fail(
-        "failed",
+      return yield* failedWith(
         `The service publishes another head for ${changed.day} than the one in ${path}: the ledger was rewritten. ${path} is unchanged. Keep it, and verify it: rungate receipt verify --head ${path} --jwks <the keys that you saved with it>`
       )
     const days = new Map([...kept, ...page.items].map((one) => [one.day, one]))

@@ -10,7 +10,7 @@ import { Receipt } from "../../../schema/receipts/Receipt.ts"
 import { type Check, checksOf, failed, ok } from "../../../schema/receipts/Verification.ts"
 import { readText } from "../runs/input.ts"
 import { formatOf, json } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith, bad } from "../terminal/exits.ts"
 import { optionalArgument, text } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
@@ -77,11 +77,10 @@ const shown = Effect.fnUntraced(function* (
     yield* screen.out(checks.map(line).join(""))
   }
   if (valid && compared.length > 0 && !compared.some(({ result }) => result === "ok"))
-    return yield* fail(
-      "failed",
+    return yield* failedWith(
       "None of the ledger heads could be compared: their entries were dropped with their months."
     )
-  if (!valid) return yield* fail("failed", "Not valid: see FAILED above. Do not rely on it.")
+  if (!valid) return yield* failedWith("Not valid: see FAILED above. Do not rely on it.")
 })
 
 export const verify = Command.make(
@@ -98,13 +97,12 @@ export const verify = Command.make(
   Effect.fnUntraced(function* ({ file: given, jwks, head, ...flags }) {
     const file = given ?? (head === null ? "-" : null)
     if ([file, jwks, head].filter((one) => one === "-").length > 1)
-      return yield* fail("usage", "Only one of the receipt, --jwks and --head can be stdin.")
+      return yield* bad("Only one of the receipt, --jwks and --head can be stdin.")
     const { keysIn } = yield* jwsModule
     const keys = keysIn(yield* readText(jwks))
-    if (keys === null)
-      return yield* fail("usage", `${jwks} does not hold keys. Save them with: rungate receipt keys -o ${jwks}`)
+    if (keys === null) return yield* bad(`${jwks} does not hold keys. Save them with: rungate receipt keys -o ${jwks}`)
     const jws = file === null ? null : (yield* readText(file)).trim()
-    if (jws === "") return yield* fail("usage", "The receipt is empty. Save it with: rungate receipt <run_id>")
+    if (jws === "") return yield* bad("The receipt is empty. Save it with: rungate receipt <run_id>")
     const { checks, receipt } = jws === null ? nothing : yield* receiptChecks(jws, keys)
     const { ofHeads, compared } =
       head === null ? noHeads : yield* (yield* headsModule).headChecks(yield* readText(head), keys)

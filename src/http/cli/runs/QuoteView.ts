@@ -18,7 +18,7 @@ import { Client } from "../answers/Client.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { decoded, type Lines, succeeded } from "../answers/show.ts"
 import { consent } from "../terminal/consent.ts"
-import { exitOfError, fail } from "../terminal/exits.ts"
+import { exitOfError, fail, failedWith } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
 import type { Caps } from "./bodies.ts"
@@ -49,7 +49,7 @@ export const quoteOf = Effect.fnUntraced(function* (body: string) {
   const { text } = yield* Effect.flatMap(sendQuote(body), succeeded)
   const quote = readQuote(text)
   if (quote !== null) return quote
-  return yield* fail("failed", `This version of rungate can't read the quote of ${url}. Install the service's version.`)
+  return yield* failedWith(`This version of rungate can't read the quote of ${url}. Install the service's version.`)
 })
 
 const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`

@@ -6,7 +6,7 @@ import { runIn } from "../../api/shapes/KnownRun.ts"
 import { WalletApi } from "../../api/Wallet.ts"
 import { ask } from "../answers/operation.ts"
 import { conclude, deliver, leftBy } from "./execution.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import { capFlags } from "./bodies.ts"
 import { confirm, quoteLines, quoteOf } from "./QuoteView.ts"
@@ -83,7 +83,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   }
   const isCapped = given.max_cost !== null || given.max_total !== null
   if (screen.person && !screen.askable && request.capNeeded && !isCapped && !given.yes) {
-    return yield* fail("usage", "A raw call needs --max-cost or --yes when there is no terminal to confirm at.")
+    return yield* bad("A raw call needs --max-cost or --yes when there is no terminal to confirm at.")
   }
   // The journal identifies a command by what the user typed, without the cap that the confirmation added.
   const typed = bodyWith(given.max_cost)

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { argument, type FlagsOf, text } from "../terminal/flags.ts"
 
 /** The limit of the service. */
@@ -39,15 +39,14 @@ const readAll = Effect.callback<string>((resume) => {
 const readFile = (path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8"),
-    catch: () => fail("usage", `Can't read the file ${path}. Check that it exists and that you may read it.`)
+    catch: () => bad(`Can't read the file ${path}. Check that it exists and that you may read it.`)
   })
 
 /** The text of a file of any size; `-` reads stdin. */
 export const readText = (path: string) => (path === "-" ? Effect.promise(() => Bun.stdin.text()) : readFile(path))
 
 const notMember = (word: string) =>
-  fail(
-    "usage",
+  bad(
     `Unexpected "${word}": give the input as name=value (name:=json for numbers, lists and objects), with -i '{…}', with -f <file>, or - for stdin.`
   )
 
@@ -56,7 +55,7 @@ const objectOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   for (const word of words) {
     const [, name = "", isJson, value = ""] = memberForm.exec(word) ?? []
     if (name === "") return yield* notMember(word)
-    if (members.has(name)) return yield* fail("usage", `The input has ${name} twice. Give it once.`)
+    if (members.has(name)) return yield* bad(`The input has ${name} twice. Give it once.`)
     members.set(name, isJson === ":" ? yield* jsonOf(value, `The value of ${name}`) : JSON.stringify(value))
   }
   return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`
@@ -68,10 +67,10 @@ export const textOf = Effect.fnUntraced(function* (
 ) {
   const { input, file, words } = given
   const ways = [input !== null, file !== null, words.length > 0].filter((given) => given)
-  if (ways.length > 1) return yield* fail("usage", "Give the input only once: as name=value, with -i, -f or -.")
+  if (ways.length > 1) return yield* bad("Give the input only once: as name=value, with -i, -f or -.")
   const [word] = words
   if (word !== undefined && word !== "-") return yield* objectOf(words)
-  if (words.length > 1) return yield* fail("usage", "Give the input only once: as name=value, or - for stdin.")
+  if (words.length > 1) return yield* bad("Give the input only once: as name=value, or - for stdin.")
   const named = word ?? input ?? file
   if (named === null) return null
   if (named === "-") return yield* readAll
@@ -82,12 +81,12 @@ const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : "
 
 /** The trimmed text; fails when it is not JSON. */
 export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
-  if (text.length > charsMax) return yield* fail("usage", `${what} is larger than the limit of 1 MiB.`)
+  if (text.length > charsMax) return yield* bad(`${what} is larger than the limit of 1 MiB.`)
   const trimmed = text.trim().replace(/^\ufeff/, "")
-  if (trimmed === "") return yield* fail("usage", `${what} is empty.`)
+  if (trimmed === "") return yield* bad(`${what} is empty.`)
   yield* Effect.try({
     try: () => void JSON.parse(trimmed),
-    catch: (cause) => fail("usage", `${what} is not JSON: ${reasonOf(cause)}`)
+    catch: (cause) => bad(`${what} is not JSON: ${reasonOf(cause)}`)
   })
   return trimmed
 })
@@ -96,10 +95,7 @@ export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
 export const runInput = Effect.fnUntraced(function* (given: Parameters<typeof textOf>[0]) {
   const text = yield* textOf(given)
   if (text === null) {
-    return yield* fail(
-      "usage",
-      "The input is missing. Give it as name=value, with -i '{…}', with -f <file>, or - for stdin."
-    )
+    return yield* bad("The input is missing. Give it as name=value, with -i '{…}', with -f <file>, or - for stdin.")
   }
   return yield* jsonOf(text, "The input")
 })

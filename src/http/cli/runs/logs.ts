@@ -11,7 +11,7 @@ import { Client } from "../answers/Client.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { formatOf } from "../answers/show.ts"
 import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { between, boolean, durationSeconds, optional, text } from "../terminal/flags.ts"
 import { cut, harmless, harmlessPainted, padEnd, padStart } from "../terminal/text.ts"
 import { dollars, durationOf, timeOf } from "../terminal/values.ts"
@@ -104,8 +104,7 @@ const tail = Command.make(
     const screen = yield* Screen
     const from = since === null ? null : sinceOf(since, yield* Clock.currentTimeMillis)
     if (since !== null && from === null) {
-      return yield* fail(
-        "usage",
+      return yield* bad(
         `Invalid --since ${since}. Give a duration such as 30s, 10m, 2h or 1d, or a time such as 2026-11-21T09:00:00Z.`
       )
     }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { present } from "../answers/row.ts"
 import { json, show } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import {
   acceptFlags,
@@ -45,14 +45,11 @@ export const quote = Command.make(
     const first = isRaw || endpoint === null ? [] : [endpoint]
     const input = yield* runInput({ ...given, words: [...first, ...words] })
     if (!isRaw && (method !== null || path !== null || query !== null))
-      return yield* fail("usage", `--method, --path and --query ${rawOnly}`)
+      return yield* bad(`--method, --path and --query ${rawOnly}`)
     if (isRaw && given.unless_contacted !== null)
-      return yield* fail(
-        "usage",
-        "--unless-contacted is for capabilities that contact people. A raw endpoint is not guarded."
-      )
+      return yield* bad("--unless-contacted is for capabilities that contact people. A raw endpoint is not guarded.")
     if (isRaw && (provider !== "auto" || strategy !== null || no_fallback))
-      return yield* fail("usage", `--provider, --strategy and --no-fallback ${capabilityOnly}`)
+      return yield* bad(`--provider, --strategy and --no-fallback ${capabilityOnly}`)
     const text = isRaw
       ? runBody({ provider: target, endpoint, ...present({ method }) }, yield* endpointTexts(input, given), null, given)
       : runBody({ capability: target }, { input }, given, given)

@@ -12,7 +12,7 @@ import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { RunsApi } from "../../api/Runs.ts"
 import type { Answer } from "../answers/Client.ts"
 import { requestOf } from "../answers/operation.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import { choice, text, type FlagsOf } from "../terminal/flags.ts"
 import { pageOf } from "../answers/show.ts"
 
@@ -50,8 +50,7 @@ const decodeHead = Schema.decodeUnknownOption(Head)
 const seenIn = Effect.fnUntraced(function* (text: string) {
   const run = Option.getOrNull(decodeHead(text))
   if (run === null)
-    return yield* fail(
-      "failed",
+    return yield* failedWith(
       "This version of rungate can't read the list of runs. Check that both have the same version."
     )
   const { created_at, timing, ...head } = run

@@ -7,7 +7,7 @@ import { UsageApi } from "../../api/Usage.ts"
 import { drawn, nounColumns, tableLines } from "../answers/draw.ts"
 import { rowWith, type Shown } from "../answers/row.ts"
 import type { Lines } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { between, required, optional } from "../terminal/flags.ts"
 import { dollars } from "../terminal/values.ts"
 
@@ -74,7 +74,7 @@ export const usage = rowWith(
   },
   Effect.fnUntraced(function* ({ days }, { fields: { from, to }, now }) {
     if (days === null) return {}
-    if (from !== undefined || to !== undefined) return yield* fail("usage", "Give either --days, or --from and --to.")
+    if (from !== undefined || to !== undefined) return yield* bad("Give either --days, or --from and --to.")
     // A time, because the service knows in whose time zone its day is.
     return { from: new Date(now - (days - 1) * dayMillis).toISOString() }
   }),

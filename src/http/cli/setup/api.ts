@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Client, type Method } from "../answers/Client.ts"
 import { Credentials } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { inputFlags, jsonOf, wordsArgument, textOf } from "../runs/input.ts"
 import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -22,16 +22,15 @@ const pathOf = Effect.fnUntraced(function* (given: string) {
   const { url } = yield* Credentials
   const path = given.startsWith(`${url}/`) ? given.slice(url.length) : given
   if (/^[a-z][a-z0-9+.-]*:/i.test(path))
-    return yield* fail("usage", `${given} is not an address of ${url}. Give only the path, such as /v1/wallet.`)
+    return yield* bad(`${given} is not an address of ${url}. Give only the path, such as /v1/wallet.`)
   return path.startsWith("/") ? path : `/v1/${path}`
 })
 
 const headerOf = Effect.fnUntraced(function* (line: string) {
   const [, name = "", value = ""] = /^([\w-]+):\s*(.*)$/.exec(line) ?? []
-  if (name === "") return yield* fail("usage", `Invalid --header '${line}'. Write it as 'Name: value'.`)
+  if (name === "") return yield* bad(`Invalid --header '${line}'. Write it as 'Name: value'.`)
   if (name.toLowerCase() === "authorization") {
-    return yield* fail(
-      "usage",
+    return yield* bad(
       "Don't pass the Authorization header: other processes can read arguments. Set RUNGATE_API_KEY instead."
     )
   }
@@ -59,12 +58,12 @@ export const api = Command.make(
     const credentials = yield* Credentials
     const screen = yield* Screen
     const verb = methodOf(method)
-    if (verb === undefined) return yield* fail("usage", `Unknown method ${method}. Use one of ${methods.join(", ")}.`)
+    if (verb === undefined) return yield* bad(`Unknown method ${method}. Use one of ${methods.join(", ")}.`)
     const text = yield* textOf(given)
     if (paginate && (verb !== "GET" || include))
-      return yield* fail("usage", "--paginate works only with GET and without --include.")
+      return yield* bad("--paginate works only with GET and without --include.")
     if (verb === "GET" && text !== null)
-      return yield* fail("usage", "GET takes no body. Put parameters into the path, such as /v1/runs?status=failed.")
+      return yield* bad("GET takes no body. Put parameters into the path, such as /v1/runs?status=failed.")
     const ask = {
       ...(text === null ? {} : { text: yield* jsonOf(text, "The body") }),
       ...(session ? { token: yield* credentials.session } : {}),

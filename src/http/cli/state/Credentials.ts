@@ -9,7 +9,7 @@ import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { demoEmail } from "../../../schema/accounts/AccountMail.ts"
 import { baseOf } from "../../client/Transport.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, bad } from "../terminal/exits.ts"
 import { Profile } from "../terminal/globals.ts"
 import { localUrl } from "./LocalService.ts"
 import * as PrivateFile from "./PrivateFile.ts"
@@ -78,12 +78,12 @@ export interface CredentialsShape {
 const checked = (url: string) =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).username === ""
     ? Effect.succeed(baseOf(url))
-    : fail("usage", "RUNGATE_URL must be an http or https URL without a user name, such as http://127.0.0.1:8787.")
+    : bad("RUNGATE_URL must be an http or https URL without a user name, such as http://127.0.0.1:8787.")
 
 const text = (name: string) =>
   Config.String(name).pipe(
     Config.withDefault(""),
-    Effect.mapError(() => fail("usage", `${name} can't be read.`))
+    Effect.mapError(() => bad(`${name} can't be read.`))
   )
 
 export class Credentials extends Context.Service<Credentials, CredentialsShape>()(

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { Credentials } from "./Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { failedWith } from "../terminal/exits.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import { isAlive, ownProcess, ProcessId } from "./ProcessId.ts"
 
@@ -102,8 +102,7 @@ export class Journal extends Context.Service<
         return entry
       })
       const unkept = (error: CommandFailed) =>
-        fail(
-          "failed",
+        failedWith(
           `${error.message} Nothing was sent, because a run must be recorded before it is sent. Set XDG_STATE_HOME to a writable folder.`
         )
       const close = (entry: Entry) =>

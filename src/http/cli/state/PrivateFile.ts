@@ -20,7 +20,7 @@ import {
 import { dirname, join } from "node:path"
 import { Config, Effect } from "effect"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, bad, failedWith } from "../terminal/exits.ts"
 
 const folderMode = 0o700
 const fileMode = 0o600
@@ -34,8 +34,8 @@ const base = (variable: string, ...home: ReadonlyArray<string>) =>
     // The XDG specification: a relative path there is invalid and is ignored.
     if (named.startsWith("/")) return join(named, "rungate")
     if (homeFolder !== "") return join(homeFolder, ...home, "rungate")
-    return yield* fail("usage", `Neither ${variable} nor HOME is set. Set ${variable} to a folder for rungate's files.`)
-  }).pipe(Effect.catchTag("ConfigError", () => fail("usage", `${variable} can't be read.`)))
+    return yield* bad(`Neither ${variable} nor HOME is set. Set ${variable} to a folder for rungate's files.`)
+  }).pipe(Effect.catchTag("ConfigError", () => bad(`${variable} can't be read.`)))
 
 /** The folder for keys and sessions. */
 export const configFolder: Effect.Effect<string, CommandFailed> = base("XDG_CONFIG_HOME", ".config")
@@ -63,7 +63,7 @@ export const read = Effect.fnUntraced(function* (path: string) {
   if (wrong !== null) return yield* fail("auth", wrong)
   return yield* Effect.try({
     try: () => (existsSync(path) ? readFileSync(path, "utf8") : null),
-    catch: (cause) => fail("failed", `Can't read ${path} (${reasonOf(cause)}).`)
+    catch: (cause) => failedWith(`Can't read ${path} (${reasonOf(cause)}).`)
   })
 })
 
@@ -90,13 +90,13 @@ const replace = (path: string, text: string) => {
 export const write = (path: string, text: string): Effect.Effect<void, CommandFailed> =>
   Effect.try({
     try: () => replace(path, text),
-    catch: (cause) => fail("failed", `Can't write ${path} (${reasonOf(cause)}).`)
+    catch: (cause) => failedWith(`Can't write ${path} (${reasonOf(cause)}).`)
   })
 
 export const remove = (path: string): Effect.Effect<void, CommandFailed> =>
   Effect.try({
     try: () => rmSync(path, { force: true }),
-    catch: (cause) => fail("failed", `Can't remove ${path} (${reasonOf(cause)}).`)
+    catch: (cause) => failedWith(`Can't remove ${path} (${reasonOf(cause)}).`)
   })
 
 /** File names in a folder with this ending; empty when the folder is missing. */

@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { didYouMean } from "../../../schema/suggestion.ts"
-import { fail } from "../terminal/exits.ts"
+import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, lines } from "../answers/show.ts"
 import { eventTypes, isEventType, type Needs, triggerOf } from "./events.ts"
@@ -48,10 +48,9 @@ const trigger = Command.make(
     const screen = yield* Screen
     if (listed) return yield* list(formatOf(screen, given) === "json")
     if (event === null)
-      return yield* fail("usage", "The event is missing. List the events with: rungate dev stripe trigger --list")
+      return yield* bad("The event is missing. List the events with: rungate dev stripe trigger --list")
     if (!isEventType(event))
-      return yield* fail(
-        "usage",
+      return yield* bad(
         `Unknown event ${event}.${didYouMean(event, eventTypes)} List the events with: rungate dev stripe trigger --list`
       )
     yield* rehearse(event, given)

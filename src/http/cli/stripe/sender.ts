@@ -6,13 +6,13 @@
 import { Clock, Config, Effect, Schema } from "effect"
 import { Client } from "../answers/Client.ts"
 import { decoded, succeeded } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, bad, failedWith } from "../terminal/exits.ts"
 import { eventText } from "./events.ts"
 
 const variable = (name: string) =>
   Config.String(name).pipe(
     Config.withDefault(""),
-    Effect.mapError(() => fail("usage", `${name} can't be read.`))
+    Effect.mapError(() => bad(`${name} can't be read.`))
   )
 
 const isLoopback = (url: string): boolean => /^(localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(new URL(url).hostname)
@@ -39,8 +39,7 @@ export const sender = Effect.fnUntraced(function* (remote: boolean) {
   // During a rotation the variable has two, and the service accepts both.
   const [secret = ""] = (yield* variable("STRIPE_WEBHOOK_SECRET")).split(",").map((one) => one.trim())
   if (secret === "") {
-    return yield* fail(
-      "usage",
+    return yield* bad(
       "Set STRIPE_WEBHOOK_SECRET to the signing secret of the service. It is not a flag, because other processes can read flags."
     )
   }
@@ -53,7 +52,7 @@ export const sender = Effect.fnUntraced(function* (remote: boolean) {
     const signature = yield* Effect.promise(() => Stripe.webhooks.generateTestHeaderStringAsync(signed))
     const answer = yield* send("POST", "/v1/webhooks/stripe", { text, headers: { "stripe-signature": signature } })
     const received = decoded(Received, (yield* succeeded(answer)).text)
-    if (received === null) return yield* fail("failed", `${url} did not accept the Stripe event. Check RUNGATE_URL.`)
+    if (received === null) return yield* failedWith(`${url} did not accept the Stripe event. Check RUNGATE_URL.`)
     return { id, type, outcome: received.outcome }
   })
   // An event without effect shows whether the service accepts the signature, before anything is opened.

@@ -9,7 +9,7 @@ import { WalletApi } from "../../api/Wallet.ts"
 import { wholeFacts } from "../answers/draw.ts"
 import { ask, call } from "../answers/operation.ts"
 import { formatOf, lines, pageOf, succeeded, wire } from "../answers/show.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, failedWith, bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { dollars } from "../terminal/values.ts"
 import { boolean, type FlagsOf, oneOf, text, usd } from "../terminal/flags.ts"
@@ -41,8 +41,7 @@ const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
   const payload = { amount: Money.usd(amount) }
   const opened = yield* ask(TopUpsApi.endpoints.checkout, { payload }, TopUp)
   if (opened.status === "checkout") return opened.session_id
-  return yield* fail(
-    "failed",
+  return yield* failedWith(
     "The service did not open a Stripe checkout. It must run with STRIPE_SECRET_KEY of a test account."
   )
 })
@@ -100,10 +99,9 @@ const staged = Effect.fnUntraced(function* (event: EventType, cents: number, giv
 export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Given) {
   const screen = yield* Screen
   const cents = Money.centsOf(given.amount)
-  if (cents === null || cents === 0)
-    return yield* fail("usage", "--amount must be in whole cents and above 0, such as 25.00.")
+  if (cents === null || cents === 0) return yield* bad("--amount must be in whole cents and above 0, such as 25.00.")
   const lacking = missing(event, given)
-  if (lacking !== null) return yield* fail("usage", lacking)
+  if (lacking !== null) return yield* bad(lacking)
   const send = yield* sender(given.remote)
   const { subject, events } = yield* staged(event, cents, given)
   const sent: Array<{ readonly id: string; readonly type: string; readonly outcome: string }> = []

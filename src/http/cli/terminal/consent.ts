@@ -1,6 +1,6 @@
 /** Questions before what can't be undone. Enter, end of input and Ctrl-C all mean no. */
 import { Effect } from "effect"
-import { fail } from "./exits.ts"
+import { fail, bad } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 
 /** Requires `screen.askable`. Ctrl-C prints `otherwise`. */
@@ -21,8 +21,7 @@ export const consent = Effect.fnUntraced(function* (
   if (given.yes) return
   const screen = yield* Screen
   if (!screen.askable)
-    return yield* fail(
-      "usage",
+    return yield* bad(
       `This needs confirmation, and there is no terminal to ask at. Pass --yes to confirm. (${question})`
     )
   if (!(yield* confirmed(question, otherwise))) return yield* fail("interrupted", otherwise)

@@ -38,6 +38,8 @@ export const meanings: Readonly<Record<Exit, string>> = {
 export const exitNames = Object.keys(meanings).filter((name): name is Exit => name in exits)
 
 export const fail = (exit: Exit, message: string) => new CommandFailed({ message, exit_code: exits[exit] })
+export const bad = (message: string) => fail("usage", message)
+export const failedWith = (message: string) => fail("failed", message)
 
 const byErrorCode: Readonly<Record<string, Exit>> = {
   no_match: "no_match",

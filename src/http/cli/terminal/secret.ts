@@ -1,6 +1,6 @@
 /** Reads secrets: typed without echo, from stdin or from a file. Never from an argument, which every process can read. */
 import { Effect, Redacted } from "effect"
-import { fail } from "./exits.ts"
+import { fail, bad } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 
 /** Longer than any password or key. */
@@ -63,15 +63,14 @@ export const fromFile = Effect.fnUntraced(function* (path: string, what: string)
     Bun.file(path)
       .slice(0, charsMost + 1)
       .text()
-  ).pipe(Effect.catch(() => fail("usage", `Can't read ${path}. Check that the file exists and that you may read it.`)))
+  ).pipe(Effect.catch(() => bad(`Can't read ${path}. Check that the file exists and that you may read it.`)))
   return yield* firstLine(text, path, what)
 })
 
 const firstLine = (text: string, from: string, what: string) => {
   const [line = ""] = text.split(/\r?\n/, 1)
   return line.trim() === "" || line.length > charsMost
-    ? fail(
-        "usage",
+    ? bad(
         `The first line of ${from} must be the ${what.toLowerCase().replace("api", "API")}, at most ${charsMost} characters.`
       )
     : Effect.succeed(Redacted.make(line))

@@ -14,7 +14,7 @@ import type { ReceivedEvent } from "../../client/Events.ts"
 import { Client } from "../answers/Client.ts"
 import { formatOf } from "../answers/show.ts"
 import { Credentials } from "../state/Credentials.ts"
-import { fail } from "../terminal/exits.ts"
+import { fail, bad } from "../terminal/exits.ts"
 import { boolean, text } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { harmless, padEnd, padStart } from "../terminal/text.ts"
@@ -38,15 +38,11 @@ const secretOf = (key: Redacted.Redacted) =>
 
 const targetOf = (forward: string | null) => {
   if (forward === null)
-    return fail(
-      "usage",
-      "The address is missing. Give it with --forward, such as --forward http://localhost:3000/hooks"
-    )
+    return bad("The address is missing. Give it with --forward, such as --forward http://localhost:3000/hooks")
   const url = URL.canParse(forward) ? new URL(forward) : null
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    return fail("usage", `Invalid --forward ${forward}. Give a URL such as http://localhost:3000/hooks`)
-  if (url.username !== "" || url.password !== "")
-    return fail("usage", "--forward must not contain a user name or password.")
+    return bad(`Invalid --forward ${forward}. Give a URL such as http://localhost:3000/hooks`)
+  if (url.username !== "" || url.password !== "") return bad("--forward must not contain a user name or password.")
   return Effect.succeed(url.href)
 }
 
@@ -55,8 +51,7 @@ const kindsOf = (given: string | null) => {
   const kinds: Array<EventKind> = []
   for (const kind of given.split(",").map((one) => one.trim())) {
     if (!isEventKind(kind))
-      return fail(
-        "usage",
+      return bad(
         `Unknown kind of event "${kind}" in --events.${didYouMean(kind, eventKinds)} Kinds are: ${eventKinds.join(", ")}`
       )
     kinds.push(kind)

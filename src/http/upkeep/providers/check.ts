@@ -37,12 +37,12 @@ import { estimatedCost, priceMax } from "../../../schema/money/Pricing.ts"
 import { Attempt } from "../../../schema/runs/Run.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { consent } from "../../cli/terminal/consent.ts"
-import { fail } from "../../cli/terminal/exits.ts"
+import { bad, fail, failedWith } from "../../cli/terminal/exits.ts"
 import type { FlagsOf } from "../../cli/terminal/flags.ts"
 import type { checkFlags } from "../flags.ts"
 import { onDatabase, orgOf } from "../../operator/database.ts"
 import { harmless } from "../../cli/terminal/text.ts"
-import { bad, print, table, unknown } from "../../operator/output.ts"
+import { print, table, unknown } from "../../operator/output.ts"
 import { recordingOf } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 import type { RunRow } from "../../../schema/nouns/Run.ts"
@@ -276,5 +276,5 @@ export const checkProvider = (flags: CheckFlags) =>
         "A run has not ended. Is a worker of the service running, with this account? Check again later."
       )
     if (passed < checks.length)
-      return yield* fail("failed", `${checks.length - passed} of ${checks.length} offers did not pass.`)
+      return yield* failedWith(`${checks.length - passed} of ${checks.length} offers did not pass.`)
   }).pipe(Effect.provide(AdmissionLayer), onDatabase)
