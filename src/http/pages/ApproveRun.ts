@@ -3,7 +3,7 @@
  *
  * Opening it changes nothing. The link names a member, and is dead when that member may not decide, and once anybody has decided.
  */
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Approvals } from "../../actors/guards/Approvals.ts"
 import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
@@ -22,55 +22,46 @@ const DecisionForm = Schema.Struct({
   decision: Schema.Literals(["approve", "deny"])
 })
 
-export const ApproveRunPage = HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
+export const ApproveRunPage = Layer.unwrap(
+  Effect.gen(function* () {
     const [store, approvals] = [yield* ApprovalStore, yield* Approvals]
 
-    yield* router.add(
-      "GET",
-      approvalPath,
-      openedLink(
-        ended,
-        Effect.fnUntraced(function* (token) {
-          const linked = yield* store.linked(Redacted.make(token))
-          if (linked === null) return null
-          const facts: ReadonlyArray<readonly [string, string]> = [
-            ["Runs", linked.capability ?? `${linked.providers[0] ?? ""} ${linked.endpoint ?? ""}`],
-            ["Input", linked.subject ?? "no text"],
-            ["Costs at most", `$${usd(linked.hold)}`],
-            ["Calls", linked.providers.join(", then ")],
-            ["Started by", linked.key_id ?? "a member"],
-            ["Rule", linked.rule],
-            ["Waits until", linked.expires_at.toISOString()],
-            ["Run", linked.run_id]
-          ]
-          const list = facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join("")
-          const digest = `<input type="hidden" name="digest" value="${escaped(linked.digest ?? "")}">`
-          return page(
-            200,
-            "A run waits for your approval",
-            `<dl>${list}</dl><form method="post">${hidden(token)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`
-          )
-        })
+    const shown = Effect.fnUntraced(function* (token: string) {
+      const linked = yield* store.linked(Redacted.make(token))
+      if (linked === null) return null
+      const facts: ReadonlyArray<readonly [string, string]> = [
+        ["Runs", linked.capability ?? `${linked.providers[0] ?? ""} ${linked.endpoint ?? ""}`],
+        ["Input", linked.subject ?? "no text"],
+        ["Costs at most", `$${usd(linked.hold)}`],
+        ["Calls", linked.providers.join(", then ")],
+        ["Started by", linked.key_id ?? "a member"],
+        ["Rule", linked.rule],
+        ["Waits until", linked.expires_at.toISOString()],
+        ["Run", linked.run_id]
+      ]
+      const list = facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join("")
+      const digest = `<input type="hidden" name="digest" value="${escaped(linked.digest ?? "")}">`
+      return page(
+        200,
+        "A run waits for your approval",
+        `<dl>${list}</dl><form method="post">${hidden(token)}${digest}<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`
       )
-    )
-    yield* router.add(
-      "POST",
-      approvalPath,
-      rateLimitedPage(
-        answered(
-          Effect.gen(function* () {
-            const { token, digest, decision } = yield* HttpServerRequest.schemaBodyUrlParams(DecisionForm)
-            const linked = yield* store.linked(Redacted.make(token))
-            if (linked === null) return ended
-            const { org_id, run_id, user_id } = linked
-            yield* approvals.decide(org_id, run_id, { act: decision, by: user_id, via: "link", digest })
-            return decision === "approve"
-              ? page(200, "Approved", `<p>The run ${escaped(run_id)} starts now.</p>`)
-              : page(200, "Denied", `<p>The run ${escaped(run_id)} has ended. Nothing was charged.</p>`)
-          })
-        )
-      )
+    })
+
+    const decide = Effect.gen(function* () {
+      const { token, digest, decision } = yield* HttpServerRequest.schemaBodyUrlParams(DecisionForm)
+      const linked = yield* store.linked(Redacted.make(token))
+      if (linked === null) return ended
+      const { org_id, run_id, user_id } = linked
+      yield* approvals.decide(org_id, run_id, { act: decision, by: user_id, via: "link", digest })
+      return decision === "approve"
+        ? page(200, "Approved", `<p>The run ${escaped(run_id)} starts now.</p>`)
+        : page(200, "Denied", `<p>The run ${escaped(run_id)} has ended. Nothing was charged.</p>`)
+    })
+
+    return Layer.mergeAll(
+      HttpRouter.add("GET", approvalPath, openedLink(ended, shown)),
+      HttpRouter.add("POST", approvalPath, rateLimitedPage(answered(decide)))
     )
   })
 )

@@ -2,16 +2,16 @@
 import { isRecord } from "../../../schema/json/Json.ts"
 import type { DeprecationTable } from "../shapes/Deprecations.ts"
 
-type Node = Readonly<Record<string, unknown>>
+export type Node = Readonly<Record<string, unknown>>
 
-const record = (value: unknown): Node => (isRecord(value) ? value : {})
-const list = (value: unknown): ReadonlyArray<Node> => (Array.isArray(value) ? value.map(record) : [])
-const mapped = (node: Node, change: (value: Node, key: string) => Node): Node =>
-  Object.fromEntries(Object.entries(node).map(([key, value]) => [key, change(record(value), key)]))
+export const record = (value: unknown): Node => (isRecord(value) ? value : {})
+export const list = (value: unknown): ReadonlyArray<Node> => (Array.isArray(value) ? value.map(record) : [])
+export const mapped = (node: unknown, change: (value: Node, key: string) => Node): Node =>
+  Object.fromEntries(Object.entries(record(node)).map(([key, value]) => [key, change(record(value), key)]))
 
 const withFields = (schema: Node, names: ReadonlyArray<string>): Node => ({
   ...schema,
-  properties: mapped(record(schema["properties"]), (property, name) =>
+  properties: mapped(schema["properties"], (property, name) =>
     names.includes(name) ? { ...property, deprecated: true } : property
   )
 })
@@ -34,7 +34,7 @@ export const withDeprecations = (document: Node, table: DeprecationTable): Node 
       names.includes(String(one["name"])) ? { ...one, deprecated: true } : one
     )
     const body = record(operation["requestBody"])
-    const content = mapped(record(body["content"]), (media) => {
+    const content = mapped(body["content"], (media) => {
       const component = refOf(media["schema"])
       if (component === null) return { ...media, schema: withFields(record(media["schema"]), names) }
       ofComponents.set(component, [...(ofComponents.get(component) ?? []), ...names])
@@ -48,9 +48,9 @@ export const withDeprecations = (document: Node, table: DeprecationTable): Node 
     }
   }
 
-  const paths = mapped(record(document["paths"]), (item) => mapped(item, marked))
+  const paths = mapped(document["paths"], (item) => mapped(item, marked))
   const components = record(document["components"])
-  const schemas = mapped(record(components["schemas"]), (schema, name) => {
+  const schemas = mapped(components["schemas"], (schema, name) => {
     const names = ofComponents.get(name) ?? []
     return names.length === 0 ? schema : withFields(schema, names)
   })

@@ -5,15 +5,11 @@
  */
 import { deprecations } from "../shapes/Deprecations.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
-import { withDeprecations } from "./Deprecated.ts"
+import { list, mapped, type Node, record, withDeprecations } from "./Deprecated.ts"
 import { exampleOf } from "./exampleOf.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
 import { withLimits } from "../shapes/StatedLimits.ts"
 import { operatorCookie } from "../operator/OperatorAuth.ts"
-
-type Node = Readonly<Record<string, unknown>>
-
-const record = (value: unknown): Node => (isRecord(value) ? value : {})
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
@@ -228,12 +224,14 @@ const completedOperation = (operation: Node, schemas: Node): Node => {
       [status, withCsv(id, status, status.startsWith("2") ? withExample(described, schemas) : described)] as const
     ]
   })
-  const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(record) : []
   return {
     ...operation,
     security,
     parameters: [
-      ...parameters.map((one) => ({ description: parameterDescription(id, String(one["name"])), ...one })),
+      ...list(operation["parameters"]).map((one) => ({
+        description: parameterDescription(id, String(one["name"])),
+        ...one
+      })),
       ...(id === "runs.list" ? [metadataParameter] : []),
       ...(id === "runs.get" ? [preferParameter] : [])
     ],
@@ -275,18 +273,11 @@ const preferParameter = {
 const described = (document: Node): Node => {
   const components = record(document["components"])
   const schemas = record(components["schemas"])
-  const paths = Object.entries(record(document["paths"])).map(([path, item]) => {
-    const operations = Object.entries(record(item)).map(([method, one]) => [
-      method,
-      completedOperation(record(one), schemas)
-    ])
-    return [path, Object.fromEntries(operations)] as const
-  })
-  const requests = paths.flatMap(([, item]) =>
-    Object.values<unknown>(item).map((one) => record(one)["requestBody"] ?? {})
+  const paths = mapped(document["paths"], (item) => mapped(item, (one) => completedOperation(one, schemas)))
+  const requests = Object.values(paths).flatMap((item) =>
+    Object.values(record(item)).map((one) => record(one)["requestBody"] ?? {})
   )
   const closed = reach(schemas, requests)
-  const tags = Array.isArray(document["tags"]) ? document["tags"].map(record) : []
   return {
     ...document,
     info: {
@@ -295,13 +286,11 @@ const described = (document: Node): Node => {
       contact: { name: "The operator of this service" }
     },
     servers: [{ url: "/", description: "This service" }],
-    tags: tags.map((tag) => ({ ...tag, description: tagDescriptions[String(tag["name"])] })),
-    paths: Object.fromEntries(paths),
+    tags: list(document["tags"]).map((tag) => ({ ...tag, description: tagDescriptions[String(tag["name"])] })),
+    paths,
     components: {
       ...components,
-      schemas: Object.fromEntries(
-        Object.entries(schemas).map(([name, schema]) => [name, closed.has(name) ? schema : opened(schema)])
-      ),
+      schemas: mapped(schemas, (schema, name) => (closed.has(name) ? schema : record(opened(schema)))),
       headers: componentHeaders,
       // The page /docs offers Basic credentials unless the scheme is in lower case.
       securitySchemes: {

@@ -4,11 +4,7 @@
  * A schema that has `examples`, as nouns and their fields have, is shown with the first one, and times and amounts by their format. Fields
  * that may be left out are left out, unless they have an example.
  */
-import { isRecord } from "../../../schema/json/Json.ts"
-
-type Node = Readonly<Record<string, unknown>>
-
-const record = (value: unknown): Node => (isRecord(value) ? value : {})
+import { type Node, record } from "./Deprecated.ts"
 
 /** Texts by their format. */
 const texts: Readonly<Record<string, string>> = {
