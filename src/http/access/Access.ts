@@ -3,12 +3,12 @@
  * token ask it (CallerChecks.ts), so no handler can forget it. Where a caller may do less with some objects, the handler says so.
  */
 import { Context } from "effect"
-import type { Allow } from "../../schema/accounts/KeyAccess.ts"
+import type { Allow, Caller } from "../../schema/accounts/KeyAccess.ts"
 import { allows, type Role } from "../../schema/accounts/Role.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { type Sentence, withCommands } from "../../schema/Hints.ts"
 import { listMembers, signIn } from "../../schema/Steps.ts"
-import { type Caller, type KeyUse, Rights } from "../api/shapes/Common.ts"
+import { type KeyUse, Rights } from "../api/shapes/Common.ts"
 import { WalletApi } from "../api/Wallet.ts"
 
 const needsOrganization = problem(

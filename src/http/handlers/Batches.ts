@@ -20,7 +20,7 @@ import { signIn } from "../../schema/Steps.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { group } from "./group.ts"
-import type { BatchRequest } from "../api/Batches.ts"
+import type { BatchRequest, CsvBatchQuery } from "../api/Batches.ts"
 import { CurrentCaller, listLimitMax, personOf } from "../api/shapes/Common.ts"
 import { csvLines, csvRows } from "../api/shapes/Csv.ts"
 import { inputFieldsOf } from "../client/Columns.ts"
@@ -63,14 +63,9 @@ const tooMany = refusedWith(
   `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
 )
 
-interface CsvQuery {
-  readonly capability?: string
-  readonly map?: string
-  readonly max_total?: MicroUsd
-}
-
+type Query = Schema.Struct.Type<typeof CsvBatchQuery>
 /** A CSV as the JSON that says the same. */
-const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: string, query: CsvQuery) {
+const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: string, query: Query) {
   const { capability, map, max_total } = query
   if (capability === undefined) return yield* refused("query.capability", "is required with a CSV body")
   const entry = catalog.find(capability)

@@ -57,11 +57,7 @@ const itemOf =
     })
   }
 
-interface Saved {
-  readonly day: string
-  readonly runs: bigint
-  readonly saved: bigint
-}
+type Saved = Effect.Success<ReturnType<GuardStore["Service"]["saved"]>>[number]
 
 const reusedJson = Schema.encodeSync(Reused)
 const reusedOf = (days: ReadonlyArray<Saved>) =>

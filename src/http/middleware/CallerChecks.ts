@@ -7,10 +7,11 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Accounts, type Principal } from "../../layers/accounts/Accounts.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { digest } from "../../layers/accounts/Secrets.ts"
 import { FactsOfRequests } from "../../layers/observability/RequestFacts.ts"
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
+import type { Caller } from "../../schema/accounts/KeyAccess.ts"
 import { markPattern } from "../../schema/accounts/TokenText.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
@@ -58,17 +59,17 @@ const keptMax = 10_000
 
 /** The callers that `POST /v1/run` looked up by their API keys, so that a run needs no query for its key. */
 const cachedCallers = () => {
-  const kept = new Map<string, { readonly principal: Principal; readonly until: number }>()
+  const kept = new Map<string, { readonly principal: Caller; readonly until: number }>()
   // A digest, so that a dump of the memory shows no key of a caller who has left.
   const nameOf = (token: string) => Buffer.from(digest(token)).toString("base64")
   return {
     /** The caller with this token, if it was kept less than half a minute before `now` (milliseconds since 1970). */
-    find: (token: string, now: number): Principal | null => {
+    find: (token: string, now: number): Caller | null => {
       const one = kept.get(nameOf(token))
       return one !== undefined && one.until > now ? one.principal : null
     },
     /** Keeps the caller of an API key. Does nothing for a session. */
-    keep: (token: string, principal: Principal, now: number) => {
+    keep: (token: string, principal: Caller, now: number) => {
       if (principal.key_id === null) return
       if (kept.size >= keptMax) kept.clear()
       const expiry = principal.access?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
@@ -98,7 +99,7 @@ export interface SentRequest<A, E, R> {
 
 /** A caller who may send the request. */
 export interface Admitted<A> {
-  readonly caller: Principal
+  readonly caller: Caller
   readonly body: A
 }
 

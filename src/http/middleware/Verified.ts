@@ -3,7 +3,7 @@
  *
  * Requests with an API key need no check here, because creating the key required it.
  */
-import type { Principal } from "../../layers/accounts/Accounts.ts"
+import type { Caller } from "../../schema/accounts/KeyAccess.ts"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
@@ -21,5 +21,5 @@ export const mustVerify = (
 ): boolean => emailVerification && pending
 
 /** Why a caller may not do it yet. Null for one who has nothing left to verify. */
-export const verificationProblem = (settings: Pick<SettingsShape, "emailVerification">, { pending }: Principal) =>
+export const verificationProblem = (settings: Pick<SettingsShape, "emailVerification">, { pending }: Caller) =>
   mustVerify(settings, pending) ? unverified : null

@@ -3,6 +3,7 @@ import { Console } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { table as fittedTable } from "../cli/terminal/table.ts"
+import type { Violation } from "../../layers/audit/Violation.ts"
 import { utcOf } from "../cli/terminal/values.ts"
 
 export const unknown = (message: string) => fail("not_found", message)
@@ -24,11 +25,6 @@ export const table = <Row>(rows: ReadonlyArray<Row>, columns: Columns<Row>): Rea
     (line) => line
   )
 
-interface Violation {
-  readonly equation: string
-  readonly subject: string
-  readonly detail: string
-}
 export const violationLines = (violations: ReadonlyArray<Violation>) =>
   violations.map(({ equation, subject, detail }) => harmless(`VIOLATION ${equation}: ${subject}: ${detail}`))
 

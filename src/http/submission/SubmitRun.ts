@@ -8,7 +8,7 @@ import { HttpServerResponse } from "effect/http"
 import { type Admission } from "../../actors/runs/Admission.ts"
 import type { RunCaller, PlanRequest } from "../../actors/runs/RunRequests.ts"
 import type { Submitted } from "../../actors/mailbox/PendingRun.ts"
-import type { Principal } from "../../layers/accounts/Accounts.ts"
+import type { Caller } from "../../schema/accounts/KeyAccess.ts"
 import { seesWallet } from "../../schema/accounts/KeyAccess.ts"
 import { acceptOf } from "../../schema/catalog/Acceptance.ts"
 import { refused, refusedWith } from "../../schema/Errors.ts"
@@ -69,10 +69,7 @@ export interface Extras {
   readonly applied: string | null
 }
 
-export const extrasOf = (
-  { role, access }: Pick<Principal, "role" | "access">,
-  applied: string | null = null
-): Extras => ({
+export const extrasOf = ({ role, access }: Pick<Caller, "role" | "access">, applied: string | null = null): Extras => ({
   wallet: maySeeWallet(role) && seesWallet(access),
   applied
 })
@@ -109,7 +106,7 @@ export const retryAfterSeconds = "2"
 
 /** One `POST /v1/run` whose caller is known and whose body was decoded. */
 export interface RunSubmission {
-  readonly caller: Principal
+  readonly caller: Caller
   readonly request_id: string
   /** Milliseconds since 1970. The time that the client waits begins here. */
   readonly arrived: number

@@ -7,9 +7,9 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { done, hasRows, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
-import { type Role, roles } from "../../schema/accounts/Role.ts"
+import { roles } from "../../schema/accounts/Role.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
+import type { Caller, KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { newId } from "../platform/Ids.ts"
 import {
   apiKeys,
@@ -33,20 +33,6 @@ import { newWalletLane } from "./WalletLanes.ts"
 
 export { keysMax, TooManyKeys } from "./ApiKeys.ts"
 export type { Environment, KeyRow } from "./ApiKeys.ts"
-
-/** The authenticated caller. `key_id` is null for a session. */
-export interface Principal {
-  readonly org_id: string
-  readonly key_id: string | null
-  readonly user_id: string | null
-  readonly environment: Environment | null
-  /** The session of a user who has not verified the e-mail address. */
-  readonly pending: boolean
-  /** The role of a session's user in the organization. Null for an API key. */
-  readonly role: Role | null
-  /** The rules of the API key. Null for a session. */
-  readonly access: KeyAccess | null
-}
 
 export const SessionRow = Schema.Struct({
   org_id: Schema.String,
@@ -157,7 +143,7 @@ export class Accounts extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<OrganizationRow>>
     readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
-    readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
+    readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Caller>>
     /** The rules of an API key as they are now. Null if it was revoked or has expired. */
     readonly access: (org_id: string, key_id: string) => Effect.Effect<KeyAccess | null>
     readonly createKey: (

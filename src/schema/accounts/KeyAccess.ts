@@ -63,6 +63,20 @@ export interface KeyAccess {
   readonly allowance: boolean
 }
 
+/** Who sends a request. `key_id` is null for a session. */
+export interface Caller {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly user_id: string | null
+  readonly environment: "test" | "live" | null
+  /** True for a session whose user has not verified the e-mail address. */
+  readonly pending: boolean
+  /** The role of a session's user in the organization. Null for an API key. */
+  readonly role: Role | null
+  /** The rules of the API key. Null for a session. */
+  readonly access: KeyAccess | null
+}
+
 /** Whether the organization's money is shown. To an allowance it is not, whatever it reads: it can spend its own money only. */
 export const seesWallet = (access: Pick<KeyAccess, "reads" | "allowance"> | null): boolean =>
   access === null || (access.reads === null && !access.allowance)

@@ -7,17 +7,12 @@ import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { words } from "../shapes/Common.ts"
 import { endpointsWith } from "../shapes/Endpoint.ts"
+import type { OperatorSession } from "../../../schema/nouns/operator/Session.ts"
 import { Wire } from "../../../schema/Errors.ts"
 
 export const operatorCookie = "__Host-rungate_operator"
 
-export interface Operator {
-  readonly session_id: string
-  /** The user of the operating system who printed the sign-in link. */
-  readonly operator: string | null
-  readonly created_at: Date
-  readonly expires_at: Date
-}
+export type Operator = typeof OperatorSession.Type & { readonly session_id: string }
 
 /** The operator's session of the request. */
 export class CurrentOperator extends Context.Service<CurrentOperator, Operator>()(

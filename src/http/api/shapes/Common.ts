@@ -8,25 +8,12 @@
  */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
+import type { Caller } from "../../../schema/accounts/KeyAccess.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import type { Role } from "../../../schema/accounts/Role.ts"
 import { pageOf } from "../../../schema/nouns/Noun.ts"
 import { endpointsWith } from "./Endpoint.ts"
 import { waitSecondsMax } from "./Limits.ts"
-
-export interface Caller {
-  readonly org_id: string
-  readonly key_id: string | null
-  readonly user_id: string | null
-  readonly environment: "test" | "live" | null
-  /** True for a session whose user has not verified the e-mail address. */
-  readonly pending: boolean
-  /** The role of a session's user in the organization. Null for an API key. */
-  readonly role: Role | null
-  /** The rules of the API key. Null for a session. */
-  readonly access: KeyAccess | null
-}
 
 /** The organization, key and user of the request's credential. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/api/shapes/CurrentCaller") {}

@@ -2,7 +2,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { Accounts, type KeyRow } from "../../../layers/accounts/Accounts.ts"
 import type { KeyEnded, KeyRules } from "../../../layers/accounts/ApiKeys.ts"
-import { scopeFor } from "../../../schema/accounts/KeyAccess.ts"
+import { type Caller, scopeFor } from "../../../schema/accounts/KeyAccess.ts"
 import { defined } from "../../../schema/defined.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -11,7 +11,7 @@ import { ApiKey } from "../../../schema/nouns/ApiKey.ts"
 import { createAllowance } from "../../../schema/Steps.ts"
 import { budgetState } from "../../../schema/wallet/KeyBudget.ts"
 import type { ApiKeyChange, ApiKeyRequest } from "../../api/accounts/Keys.ts"
-import { type Caller, CurrentCaller } from "../../api/shapes/Common.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeScopes, tooMany } from "./KeyScope.ts"
 
 const keyJson = Schema.encodeSync(ApiKey)
