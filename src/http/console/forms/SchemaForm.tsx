@@ -110,14 +110,7 @@ const FieldInput = (props: InputProps) => {
   )
 }
 
-interface ObjectProps {
-  readonly field: ObjectField
-  readonly draft: Draft | undefined
-  readonly onChange: (draft: Draft) => void
-  readonly path: string
-  readonly problems: ReadonlyMap<string, string>
-  readonly needed?: boolean
-}
+type ObjectProps = Omit<InputProps, "field" | "label"> & { readonly field: ObjectField }
 
 const below = (path: string, name: string) => (path === "" ? name : `${path}.${name}`)
 

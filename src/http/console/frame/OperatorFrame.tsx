@@ -8,7 +8,7 @@ import { paletteKey } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
 import { type Page, pagesAt } from "../data/page.ts"
 import { isCurrent, Overlays, SkipLink, useCurrentInSight, useShortcuts } from "./Shortcuts.tsx"
-import { Button, Failed, Link, Skeleton, useTitle } from "../parts/Page.tsx"
+import { Button, Link, Loaded, useTitle } from "../parts/Page.tsx"
 import { Badge, CodeBlock } from "../parts/Values.tsx"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Icon } from "../parts/Icon.tsx"
@@ -121,13 +121,7 @@ const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
     )
   return (
     <SignedOut>
-      {session.data === null ? (
-        <NoSession />
-      ) : session.error === null ? (
-        <Skeleton />
-      ) : (
-        <Failed error={session.error} retry={() => void session.refetch()} />
-      )}
+      <Loaded query={session}>{() => <NoSession />}</Loaded>
     </SignedOut>
   )
 }

@@ -49,17 +49,12 @@ export const useQuote = (body: RunBody | null) => {
 /** Most runs end sooner. The page follows the others by their events. */
 const waitSeconds = 20
 
-interface Attempt {
-  readonly text: string
-  readonly key: string
-}
-
 /** The service may have begun the run although its answer did not arrive. */
 const mayHaveBegun = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status >= 500
 
 /** Succeeds with the id of the run, whatever became of it. Fails if there is no run. */
 export const useStart = (onStarted: (run_id: string) => void) => {
-  const open = useRef<Attempt | null>(null)
+  const open = useRef<{ readonly text: string; readonly key: string } | null>(null)
   return useMutation({
     mutationFn: async (body: RunBody): Promise<string> => {
       const text = JSON.stringify(body)

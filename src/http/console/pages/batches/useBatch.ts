@@ -39,20 +39,13 @@ export const ends = ["succeeded", "no_match", "failed", "blocked", "invalid", "c
 export const endedOf = ({ rows }: Batch): number => rows.total - rows.open
 export type Line = Nouns["BatchResult"]["Encoded"]
 
-export interface Lines {
-  readonly lines: ReadonlyArray<Line>
-  readonly more: boolean
-}
-
-const parsed = (text: string): Line => JSON.parse(text)
-
 export const addressOfResults = (batch_id: string): string => `/v1/batches/${encodeURIComponent(batch_id)}/results`
 
 /** The first rows with this status. An empty text means any. */
 export const readResults = async (
   batch_id: string,
   { status, wanted, ...options }: { readonly status: string; readonly wanted: number; readonly signal?: AbortSignal }
-): Promise<Lines> => {
+) => {
   const headers = { accept: "application/x-ndjson" }
   const response = await request("GET", addressOfResults(batch_id), {}, { headers, ...options })
   const reader = response.body?.getReader()
@@ -66,7 +59,7 @@ export const readResults = async (
     const texts = rest.split("\n")
     rest = texts.pop() ?? ""
     for (const text of texts) {
-      const line = parsed(text)
+      const line: Line = JSON.parse(text)
       if (status === "" || line.status === status) lines.push(line)
     }
     if (done || lines.length > wanted) {

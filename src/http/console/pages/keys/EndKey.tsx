@@ -1,16 +1,13 @@
 /** Replaces a key by a new one, or revokes it. Both ask first, because programs that still use the key fail. */
 import { useState } from "react"
 import { ConfirmAction } from "../../actions/Actions.tsx"
-import { api } from "../../data/api.ts"
+import { type AnswerOf, api } from "../../data/api.ts"
 import { Select } from "../../parts/Field.tsx"
 import { Panel } from "../../parts/Page.tsx"
 import { isChangeable } from "./KeyState.tsx"
 import type { ApiKey } from "./keys.ts"
 
-export interface NewKey {
-  readonly id: string
-  readonly api_key: string
-}
+export type NewKey = AnswerOf<"keys", "rotate">
 interface EndKeyProps {
   readonly apiKey: ApiKey
   readonly onMade: (key: NewKey) => void

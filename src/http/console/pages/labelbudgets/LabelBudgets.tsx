@@ -15,11 +15,8 @@ import { Allowed, Page, Panel } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { BudgetBar } from "../keys/KeyState.tsx"
 
-interface Chosen {
-  readonly label: string
-  readonly value: string
-  readonly period: string
-}
+const firstChosen = () => ({ label: "customer", value: "", period: utcDay(present(), 0).slice(0, 7) })
+type Chosen = ReturnType<typeof firstChosen>
 
 const pageSize = 200
 
@@ -40,11 +37,7 @@ const saveSigned = async (chosen: Chosen) => {
 }
 
 const Statement = () => {
-  const [chosen, setChosen] = useState<Chosen>({
-    label: "customer",
-    value: "",
-    period: utcDay(present(), 0).slice(0, 7)
-  })
+  const [chosen, setChosen] = useState(firstChosen)
   const field = (name: keyof Chosen) => ({
     value: chosen[name],
     onChange: (event: { readonly target: { readonly value: string } }) =>

@@ -1,19 +1,13 @@
 /** The events of a run, from its beginning, as webhooks and streams get them. An open run's events arrive as they happen. */
 import { useEffect, useState } from "react"
+import type { ReceivedEvent } from "../../../client/Events.ts"
 import { duration } from "../../data/time.ts"
 import { CodeBlock, statusWord, Time } from "../../parts/Values.tsx"
 import { Empty, Skeleton } from "../../parts/Page.tsx"
 
-interface RunEvent {
-  readonly id: string
-  readonly type: string
-  readonly timestamp: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
 const kinds = ["run.created", "run.started", "run.attempt", "run.finished"]
 
-const parsed = (message: MessageEvent<string>): RunEvent | null => {
+const parsed = (message: MessageEvent<string>): ReceivedEvent | null => {
   try {
     return { ...JSON.parse(message.data), id: message.lastEventId }
   } catch {
@@ -25,7 +19,7 @@ type State = "reading" | "done" | "lost"
 
 /** The stream ends after the run's last event. The browser asks once more and hears that there are no others. */
 const useEvents = (run_id: string) => {
-  const [events, setEvents] = useState<ReadonlyArray<RunEvent>>([])
+  const [events, setEvents] = useState<ReadonlyArray<ReceivedEvent>>([])
   const [state, setState] = useState<State>("reading")
   useEffect(() => {
     setEvents([])
@@ -50,7 +44,7 @@ const useEvents = (run_id: string) => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
-const sentence = ({ type, data }: RunEvent): string => {
+const sentence = ({ type, data }: ReceivedEvent): string => {
   if (type === "run.created") return "The run was created."
   if (type === "run.started") return "A worker started it."
   if (type === "run.finished") return `It ended: ${statusWord(text(data["status"]))}.`

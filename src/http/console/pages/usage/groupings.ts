@@ -7,42 +7,32 @@ import { statusWord } from "../../parts/Values.tsx"
 
 export type Item = AnswerOf<"usage", "get">["items"][number]
 
-const named = ["day", "capability", "provider", "key", "endpoint", "status"] as const
-type Named = (typeof named)[number]
+/** Names of groups, in words, and what stands for no value. */
+const words = {
+  day: ["Day", ""],
+  capability: ["Capability", "raw endpoints"],
+  provider: ["Provider", "no provider"],
+  key: ["Key", "without a key"],
+  endpoint: ["Raw endpoint", "capabilities"],
+  status: ["Status", ""]
+} as const
+type Named = keyof typeof words
 /** One of the names, or a label such as `metadata.campaign`. */
 export type Grouping = Named | `metadata.${string}`
 
 const labelForm = /^metadata\.[^,\s]{1,100}$/
 const isLabel = (text: string): text is `metadata.${string}` => labelForm.test(text)
 
-const groupingOf = (text: string): Grouping | null => named.find((one) => one === text) ?? (isLabel(text) ? text : null)
-
-const words: Readonly<Record<Named, string>> = {
-  day: "Day",
-  capability: "Capability",
-  provider: "Provider",
-  key: "Key",
-  endpoint: "Raw endpoint",
-  status: "Status"
-}
-const isNamed = (grouping: Grouping): grouping is Named => named.some((one) => one === grouping)
+const isNamed = (text: string): text is Named => Object.hasOwn(words, text)
+const groupingOf = (text: string): Grouping | null => (isNamed(text) || isLabel(text) ? text : null)
 
 export const wordOf = (grouping: Grouping): string =>
-  isNamed(grouping) ? words[grouping] : `Label ${grouping.slice("metadata.".length)}`
+  isNamed(grouping) ? words[grouping][0] : `Label ${grouping.slice("metadata.".length)}`
 
-export const namedGroupings: ReadonlyArray<readonly [string, string]> = named.map((one) => [one, words[one]])
-
-const withoutValue: Readonly<Record<Named, string>> = {
-  day: "",
-  capability: "raw endpoints",
-  provider: "no provider",
-  key: "without a key",
-  endpoint: "capabilities",
-  status: ""
-}
+export const namedGroupings = Object.entries(words).map(([name, [word]]) => [name, word] as const)
 
 /** What `null` means in a group. */
-const noneOf = (grouping: Grouping): string => (isNamed(grouping) ? withoutValue[grouping] : "without this label")
+const noneOf = (grouping: Grouping): string => (isNamed(grouping) ? words[grouping][1] : "without this label")
 
 /** The address has the groups as `by` and `and`. Without them, usage is by day. `by=total` is one total. */
 export const groupingsIn = (search: Search): ReadonlyArray<Grouping> => {

@@ -50,10 +50,10 @@ const Runs = ({ plan, suggested }: { readonly plan: Draft; readonly suggested: s
   const limit = (typed ?? suggested).trim()
   const isAmount = (microsOf(limit) ?? 0n) > 0n && !limit.startsWith("-")
   const start = useAction((token: string) => startBatch({ ...plan, max_total: limit, again: token }), {
-    after: ({ _tag, id }) => {
+    after: ({ isNew, id }) => {
       keptFiles.set(id, plan.sheet)
       void queries.invalidateQueries({ queryKey: ["batches"] })
-      if (_tag === "Started") go(`/batches/${id}`)
+      if (isNew) go(`/batches/${id}`)
     }
   })
   const runAgain = () => {
@@ -85,7 +85,7 @@ const Runs = ({ plan, suggested }: { readonly plan: Draft; readonly suggested: s
         </p>
       )}
       <FormProblem error={start.error} />
-      {start.data?._tag === "Existing" ? (
+      {start.data?.isNew === false ? (
         // Running the file again is another purchase, so it is asked for in its own words.
         <div role="alert" className="rounded border border-amber p-4">
           <p className="font-medium">

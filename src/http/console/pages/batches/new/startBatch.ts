@@ -21,8 +21,6 @@ export interface Plan {
   readonly again: string
 }
 
-export type Started = { readonly _tag: "Started" | "Existing"; readonly id: string }
-
 const keyChars = 40
 const labelChars = 200
 
@@ -36,9 +34,8 @@ const keyOf = async ({ sheet, capability, mapping, again }: Plan): Promise<strin
   return `console-${hex.slice(0, keyChars)}`
 }
 
-const createdIn = async (response: Response): Promise<Batch> => response.json()
-
-export const startBatch = async (plan: Plan): Promise<Started> => {
+/** `isNew` is false for a batch of the same file that exists: nothing was started. */
+export const startBatch = async (plan: Plan) => {
   const { sheet, capability, inputs, max_total } = plan
   const payload = {
     runs: inputs.map((input) => ({ capability, input })),
@@ -48,53 +45,44 @@ export const startBatch = async (plan: Plan): Promise<Started> => {
   try {
     const headers = { "idempotency-key": await keyOf(plan) }
     const response = await request("POST", "/v1/batches", { payload }, { headers })
-    const { id } = await createdIn(response)
-    return { _tag: response.headers.get("idempotent-replay") === "true" ? "Existing" : "Started", id }
+    const { id }: Batch = await response.json()
+    return { id, isNew: response.headers.get("idempotent-replay") !== "true" }
   } catch (error) {
     // The same file with another limit or another name.
     const existing = /\bbat_[0-9a-z]+/.exec(error instanceof Error ? error.message : "")?.[0]
     if (error instanceof ApiError && error.code === "idempotency_key_reused" && existing !== undefined)
-      return { _tag: "Existing", id: existing }
+      return { id: existing, isNew: false }
     throw error
   }
 }
 
 type Quote = AnswerOf<"quotes", "quote">
 
-export interface SampledCost {
-  readonly quoted: number
-  /** Of one row, in USD. */
-  readonly maximum: string
-  readonly expected: string
-  /** Why a run would be blocked now, such as by an empty wallet. */
-  readonly blocked: string | null
-  /** Why the service refused rows of the sample. */
-  readonly refused: ReadonlyArray<string>
-}
-
-const isOfRow = (error: unknown): error is ApiError => error instanceof ApiError && error.code === "invalid_request"
-
+/** Or why the service refused the row. */
 const quoteOf = async (capability: string, input: Input): Promise<Quote | string> => {
   try {
     return await api.quotes.quote({ payload: { capability, input } })
   } catch (error) {
-    if (isOfRow(error)) return error.message
+    if (error instanceof ApiError && error.code === "invalid_request") return error.message
     throw error
   }
 }
 
-const summed = (answers: ReadonlyArray<Quote | string>): SampledCost => {
-  const quotes = answers.flatMap((one) => (typeof one === "string" ? [] : [one]))
+const summed = (answers: ReadonlyArray<Quote | string>) => {
+  const quotes = answers.filter((one) => typeof one !== "string")
   const expected = quotes.reduce((sum, one) => sum + (microsOf(one.expected) ?? 0n), 0n)
   const amounts = quotes.flatMap(({ hold, maximum }) => [microsOf(hold) ?? 0n, microsOf(maximum) ?? 0n])
   return {
     quoted: quotes.length,
+    /** Of one row, in USD. */
     maximum: amountOf(amounts.reduce((most, one) => (one > most ? one : most), 0n)),
     expected: amountOf(quotes.length === 0 ? 0n : expected / BigInt(quotes.length)),
+    /** Why a run would be blocked now, such as by an empty wallet. */
     blocked: quotes.find(({ would }) => would === "block")?.error?.message ?? null,
-    refused: answers.flatMap((one) => (typeof one === "string" ? [one] : []))
+    refused: answers.filter((one) => typeof one === "string")
   }
 }
+export type SampledCost = ReturnType<typeof summed>
 
 export const useQuotes = (capability: string, inputs: ReadonlyArray<Input>) => {
   const sample = sampleOf(inputs)

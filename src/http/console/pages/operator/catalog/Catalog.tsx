@@ -51,12 +51,7 @@ const Diff = ({ compared }: { readonly compared: Compared }) => (
   </div>
 )
 
-interface Wanted {
-  readonly document: string
-  readonly provider: string | null
-}
-
-const wantedIn = (form: FormData): Wanted => {
+const wantedIn = (form: FormData) => {
   const provider = textIn(form, "provider").trim()
   return { document: textIn(form, "document"), provider: provider === "" ? null : provider }
 }
@@ -89,7 +84,7 @@ const Document = () => {
 }
 
 interface ApplyProps {
-  readonly wanted: Wanted
+  readonly wanted: ReturnType<typeof wantedIn>
   readonly compared: Compared
   readonly onDone: () => void
 }
