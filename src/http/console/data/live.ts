@@ -10,8 +10,6 @@ import type { ReceivedEvent } from "../../client/Events.ts"
 import { api, queries } from "./api.ts"
 import { makeStore } from "./store.ts"
 
-export type LiveEvent = Omit<ReceivedEvent, "id">
-
 export type Connection = "off" | "connecting" | "live" | "lost"
 export const connection = makeStore<Connection>("off")
 
@@ -19,7 +17,9 @@ const kinds = Object.keys(wordsOfEvents())
 /** A busy organization changes its wallet a thousand times a second; a person reads one number. */
 const refreshMillis = 1_000
 
-type Listener = (event: LiveEvent) => void
+export type LiveEvent = Omit<ReceivedEvent, "id">
+
+type Listener = (event: ReceivedEvent) => void
 const listeners = new Set<Listener>()
 
 const due = new Map<string, ReturnType<typeof setTimeout>>()
@@ -35,17 +35,26 @@ export const refreshSoon = (key: string): void => {
   )
 }
 
-const parsed = (text: string): LiveEvent | null => {
+const parsed = ({ data, lastEventId }: MessageEvent<string>): ReceivedEvent | null => {
   try {
-    return JSON.parse(text)
+    return { ...JSON.parse(data), id: lastEventId }
   } catch {
     return null
   }
 }
 
-const received = (message: MessageEvent<string>) => {
-  const event = parsed(message.data)
-  if (event === null) return
+/** Opens a stream of events. What is no event is left out. */
+export const eventsAt = (address: string, onEvent: Listener): EventSource => {
+  const source = new EventSource(address)
+  const received = (message: MessageEvent<string>) => {
+    const event = parsed(message)
+    if (event !== null) onEvent(event)
+  }
+  for (const kind of kinds) source.addEventListener(kind, received)
+  return source
+}
+
+const received = (event: ReceivedEvent) => {
   if (event.type === "wallet.changed") refreshSoon("wallet")
   if (event.type === "topup.failed") refreshSoon("topups")
   if (event.type === "budget.reached") {
@@ -61,7 +70,7 @@ const againMillis = 5_000
 /** Opens the stream, and again when it was refused. Returns what closes it. */
 const follow = (): (() => void) => {
   connection.set("connecting")
-  const source = new EventSource("/v1/events")
+  const source = eventsAt("/v1/events", received)
   let again: (() => void) | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   source.addEventListener("open", () => connection.set("live"))
@@ -74,7 +83,6 @@ const follow = (): (() => void) => {
       again = follow()
     }, againMillis)
   })
-  for (const kind of kinds) source.addEventListener(kind, received)
   return () => {
     clearTimeout(timer)
     source.close()

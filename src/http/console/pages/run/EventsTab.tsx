@@ -1,19 +1,10 @@
 /** The events of a run, from its beginning, as webhooks and streams get them. An open run's events arrive as they happen. */
 import { useEffect, useState } from "react"
 import type { ReceivedEvent } from "../../../client/Events.ts"
+import { eventsAt } from "../../data/live.ts"
 import { duration } from "../../data/time.ts"
 import { CodeBlock, statusWord, Time } from "../../parts/Values.tsx"
 import { Empty, Skeleton } from "../../parts/Page.tsx"
-
-const kinds = ["run.created", "run.started", "run.attempt", "run.finished"]
-
-const parsed = (message: MessageEvent<string>): ReceivedEvent | null => {
-  try {
-    return { ...JSON.parse(message.data), id: message.lastEventId }
-  } catch {
-    return null
-  }
-}
 
 type State = "reading" | "done" | "lost"
 
@@ -22,18 +13,12 @@ const useEvents = (run_id: string) => {
   const [events, setEvents] = useState<ReadonlyArray<ReceivedEvent>>([])
   const [state, setState] = useState<State>("reading")
   useEffect(() => {
-    setEvents([])
-    setState("reading")
-    const source = new EventSource(`/v1/runs/${encodeURIComponent(run_id)}/events`)
-    const received = (message: MessageEvent<string>) => {
-      const event = parsed(message)
-      if (event === null) return
+    const source = eventsAt(`/v1/runs/${encodeURIComponent(run_id)}/events`, (event) => {
       setEvents((before) => (before.some(({ id }) => id === event.id) ? before : [...before, event]))
       if (event.type !== "run.finished") return
       setState("done")
       source.close()
-    }
-    for (const kind of kinds) source.addEventListener(kind, received)
+    })
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) setState((before) => (before === "done" ? before : "lost"))
     })
