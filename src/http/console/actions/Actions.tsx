@@ -155,24 +155,21 @@ export interface Confirmation<A> extends Omit<Question, "action" | "title" | "co
 /** A button, the question that it asks first, and what it sends then. */
 export const ConfirmAction = <A,>({
   send,
-  says,
-  after,
-  changes,
   word,
   label,
   title = `${label ?? word}?`,
   confirm = word,
   buttonLook = "danger",
-  ...question
+  ...rest
 }: Confirmation<A>) => {
   const [isOpen, setOpen] = useState(false)
-  const action = useAction(send, { says, after, changes })
+  const action = useAction(send, rest)
   return (
     <>
       <Button look={buttonLook} aria-label={label} onClick={() => setOpen(true)}>
         {word}
       </Button>
-      <ActionDialog {...{ ...question, title, confirm, action }} open={isOpen} onClose={() => setOpen(false)} />
+      <ActionDialog {...{ ...rest, title, confirm, action }} open={isOpen} onClose={() => setOpen(false)} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** Who is signed in, and what this service is. */
 import { useQuery } from "@tanstack/react-query"
 import { type AnswerOf, api, ApiError, type OperationId, queries, sessionEnded, signedInAs, useRead } from "./api.ts"
+import { stored } from "./store.ts"
 import { restrictedOperations } from "../../client/operations.ts" with { type: "macro" }
 
 export type OwnSession = AnswerOf<"auth", "session">
@@ -49,21 +50,11 @@ export const useDenied = (operation: OperationId): string | null => {
 
 /** Other tabs of this browser learn that the session changed: they would show one organization's page with another's data. */
 const changedAt = "rungate.session"
-const tellTabs = () => {
-  // Storage may be off in this browser. Then the next request of another tab shows the change.
-  try {
-    localStorage.setItem(changedAt, crypto.randomUUID())
-  } catch {}
-}
+/** Without storage, the next request of another tab shows the change. */
+const tellTabs = () => stored(() => localStorage.setItem(changedAt, crypto.randomUUID()), undefined)
 
 /** Whether somebody has signed in with this browser, perhaps long ago. Only says what is worth loading early. */
-export const hasSignedInBefore = (): boolean => {
-  try {
-    return localStorage.getItem(changedAt) !== null
-  } catch {
-    return false
-  }
-}
+export const hasSignedInBefore = (): boolean => stored(() => localStorage.getItem(changedAt), null) !== null
 
 const isSame = (session: OwnSession | null) => {
   const mine = signedInAs.get()

@@ -25,3 +25,12 @@ export const makeStore = <A>(initial: A): Store<A> => {
 }
 
 export const useStore = <A>(store: Store<A>): A => useSyncExternalStore(store.subscribe, store.get, store.get)
+
+/** What the storage of this browser answers. It may be off. */
+export const stored = <A>(use: () => A, otherwise: A): A => {
+  try {
+    return use()
+  } catch {
+    return otherwise
+  }
+}

@@ -8,6 +8,7 @@ import { useApiKeys, useCapabilities } from "../data/lists.ts"
 import { allPages, type Page } from "../data/page.ts"
 import { Status, toClipboard } from "../parts/Values.tsx"
 import { Icon } from "../parts/Icon.tsx"
+import { nameOf } from "../running/request.ts"
 import { closeOverlay, type FrameKind } from "./openPalette.ts"
 
 const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/
@@ -51,13 +52,9 @@ const Runs = ({ text }: { readonly text: string }) => {
       {(runs.data?.items ?? [])
         .filter(({ run_id }) => run_id !== runId)
         .map((run) => (
-          <Way
-            key={run.run_id}
-            value={`${run.run_id} ${run.capability ?? run.endpoint ?? ""}`}
-            to={`/runs/${run.run_id}`}
-          >
+          <Way key={run.run_id} value={`${run.run_id} ${nameOf(run)}`} to={`/runs/${run.run_id}`}>
             <Status status={run.status} />
-            <span className="truncate">{run.capability ?? `${run.provider} ${run.endpoint}`}</span>
+            <span className="truncate">{nameOf(run)}</span>
             <code className="ml-auto truncate font-mono text-small text-muted max-sm:hidden">{run.run_id}</code>
           </Way>
         ))}

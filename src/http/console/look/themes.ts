@@ -1,19 +1,10 @@
 /** Light and dark: what the person chose, and what that means on this system. */
-import { makeStore } from "../data/store.ts"
+import { makeStore, stored } from "../data/store.ts"
 
 export const themes = ["system", "light", "dark"] as const
 export type Theme = (typeof themes)[number]
 
 const storedAs = "rungate.theme"
-
-/** Storage may be off in this browser. */
-const stored = <A>(use: () => A, otherwise: A): A => {
-  try {
-    return use()
-  } catch {
-    return otherwise
-  }
-}
 
 const system = () => matchMedia("(prefers-color-scheme: dark)")
 

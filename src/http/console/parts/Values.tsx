@@ -55,42 +55,34 @@ const tones = {
 export type Tone = keyof typeof tones
 
 /** A status has an icon, a word and a colour, so that none of them carries it alone. */
-interface Look {
-  readonly word: string
-  readonly tone: Tone
-  readonly shape: LucideIcon
+const looks: Readonly<Record<string, readonly [tone: Tone, shape: LucideIcon]>> = {
+  created: ["blue", CircleDashed],
+  reserved: ["blue", CircleDashed],
+  queued: ["blue", Clock],
+  running: ["blue", CircleDot],
+  succeeded: ["green", CircleCheck],
+  no_match: ["grey", CircleMinus],
+  failed: ["red", CircleX],
+  timed_out: ["red", Clock],
+  blocked: ["amber", ShieldAlert],
+  cancelled: ["grey", Ban],
+  cancelling: ["amber", Ban],
+  finished: ["green", CircleCheck],
+  invalid: ["amber", CircleX],
+  outcome_unknown: ["violet", CircleHelp]
 }
+const lookOf = (status: string) => looks[status] ?? (["red", CircleX] as const)
 
-const looks: Readonly<Record<string, Look>> = {
-  created: { word: "created", tone: "blue", shape: CircleDashed },
-  reserved: { word: "reserved", tone: "blue", shape: CircleDashed },
-  queued: { word: "queued", tone: "blue", shape: Clock },
-  running: { word: "running", tone: "blue", shape: CircleDot },
-  succeeded: { word: "succeeded", tone: "green", shape: CircleCheck },
-  no_match: { word: "no match", tone: "grey", shape: CircleMinus },
-  failed: { word: "failed", tone: "red", shape: CircleX },
-  timed_out: { word: "timed out", tone: "red", shape: Clock },
-  blocked: { word: "blocked", tone: "amber", shape: ShieldAlert },
-  cancelled: { word: "cancelled", tone: "grey", shape: Ban },
-  cancelling: { word: "cancelling", tone: "amber", shape: Ban },
-  finished: { word: "finished", tone: "green", shape: CircleCheck },
-  invalid: { word: "refused", tone: "amber", shape: CircleX },
-  outcome_unknown: { word: "outcome unknown", tone: "violet", shape: CircleHelp }
-}
-
-const lookOf = (status: string): Look =>
-  looks[status] ?? { word: status.replaceAll("_", " "), tone: "red", shape: CircleX }
-
-export const statusWord = (status: string): string => lookOf(status).word
+export const statusWord = (status: string): string => (status === "invalid" ? "refused" : status.replaceAll("_", " "))
 /** The class of a bar for a status. */
-export const statusBar = (status: string): string => tones[lookOf(status).tone].solid
+export const statusBar = (status: string): string => tones[lookOf(status)[0]].solid
 
 export const Status = ({ status, large = false }: { readonly status: string; readonly large?: boolean }) => {
-  const { word, tone, shape: Shape } = lookOf(status)
+  const [tone, Shape] = lookOf(status)
   return (
     <span className={`inline-flex items-center gap-1 align-middle font-medium whitespace-nowrap ${tones[tone].text}`}>
       <Shape size={large ? 18 : 14} strokeWidth={2} aria-hidden="true" className="shrink-0" />
-      {word}
+      {statusWord(status)}
     </span>
   )
 }

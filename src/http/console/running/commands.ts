@@ -8,7 +8,7 @@ export interface Place {
   readonly cap: string
 }
 
-type Copied = readonly [word: string, text: string]
+export type Copied = readonly [word: string, text: string]
 
 const isSet = (value: unknown) => value !== undefined && value !== null
 const setMembers = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>

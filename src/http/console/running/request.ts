@@ -14,7 +14,12 @@ export const withCap = (body: RunBody, amount: string): RunBody => ({
   routing: { ...body.routing, max_cost: body.routing?.max_cost ?? amount }
 })
 
-export const nameOf = ({ capability, provider, endpoint }: RunBody): string =>
+/** What a run runs. */
+export const nameOf = ({
+  capability,
+  provider,
+  endpoint
+}: Pick<RunBody, "capability" | "provider" | "endpoint">): string =>
   capability ?? `${provider ?? ""} ${endpoint ?? ""}`.trim()
 
 /** The words of the button that runs it. */

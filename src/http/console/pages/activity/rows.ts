@@ -1,5 +1,6 @@
 /** The rows of Activity, and what an event changes in them. Pure. */
 import type { AnswerOf } from "../../data/api.ts"
+import { nameOf } from "../../running/request.ts"
 import type { LiveEvent } from "../../data/live.ts"
 
 /** What a row shows of a run. A hundred thousand whole runs would be hundreds of megabytes. */
@@ -25,7 +26,7 @@ type Listed = AnswerOf<"runs", "list">["items"][number]
 
 export const rowOf = (run: Listed): RunRow => ({
   run_id: run.run_id,
-  name: run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`,
+  name: nameOf(run),
   subject: run.subject ?? "",
   key_id: run.key_id ?? null,
   status: run.status,

@@ -83,13 +83,11 @@ const useSearchText = (query: string, change: (changes: { readonly q: string }) 
   const [text, setText] = useState(query)
   const rested = useRested(text.trim(), restMillis)
   const sent = useRef(query)
-  const send = useRef(change)
-  send.current = change
   useEffect(() => {
     if (rested === sent.current) return
     sent.current = rested
-    send.current({ q: rested })
-  }, [rested])
+    change({ q: rested })
+  }, [rested, change])
   useEffect(() => {
     if (query === sent.current) return
     sent.current = query

@@ -3,6 +3,7 @@ import { Eye, type LucideIcon, Mail, Receipt } from "lucide-react"
 import { exactly } from "../../data/time.ts"
 import { Button, Panel, RowLink } from "../../parts/Page.tsx"
 import { Badge, Money, Status, Time } from "../../parts/Values.tsx"
+import { nameOf } from "../../running/request.ts"
 import { type Item, type Known, runsMax } from "./useHistory.ts"
 
 interface Role {
@@ -25,8 +26,6 @@ const short = (value: unknown) => {
   const text = JSON.stringify(value) ?? ""
   return text.length > inputChars ? `${text.slice(0, inputChars)}…` : text
 }
-
-const nameOf = ({ capability, endpoint, provider }: Item) => capability ?? `${provider ?? ""} ${endpoint ?? ""}`.trim()
 
 const Entry = ({ item, role }: { readonly item: Item; readonly role: Role }) => {
   const { run_id, status, charged, created_at, matched, input, provider } = item

@@ -8,8 +8,8 @@ import { duration } from "../../data/time.ts"
 import { CopyMenu } from "../../parts/Menu.tsx"
 import { Denied, LoadedPage, Page } from "../../parts/Page.tsx"
 import { Id, Status, Time } from "../../parts/Values.tsx"
-import { commandsOf } from "../../running/commands.ts"
-import { isRunBody } from "../../running/request.ts"
+import { commandsOf, type Copied } from "../../running/commands.ts"
+import { isRunBody, nameOf } from "../../running/request.ts"
 import { Waits } from "../approvals/Decide.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { InputTab, LedgerTab, RawTab, ResultTab } from "./DataTabs.tsx"
@@ -58,8 +58,6 @@ const RunTabs = ({ run }: OfRun) => {
   )
 }
 
-type Copied = readonly [word: string, text: string]
-
 const copiesOf = (run_id: string, details: Details | undefined): ReadonlyArray<Copied> => {
   const address = location.origin
   const { request, billing } = details ?? {}
@@ -92,7 +90,7 @@ const Actions = ({ run }: OfRun) => {
 
 const Shown = ({ run }: OfRun) => (
   <Page
-    title={run.capability ?? `${run.provider ?? ""} ${run.endpoint ?? ""}`}
+    title={nameOf(run)}
     actions={<Actions run={run} />}
     lead={
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">

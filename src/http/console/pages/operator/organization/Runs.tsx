@@ -7,6 +7,7 @@ import { columnsOf } from "../../../lists/nouns.tsx"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
 import { Field } from "../../../parts/Field.tsx"
+import { nameOf } from "../../../running/request.ts"
 import { Json } from "../../run/Tabs.tsx"
 import { SmallTable } from "../parts.tsx"
 
@@ -52,9 +53,9 @@ const List = ({ org_id, runs }: { readonly org_id: string; readonly runs: Readon
         none="No run was made yet."
         columns={[
           ...columnsOf("ListedRun", {
-            run_id: ({ capability, endpoint, provider, run_id }) => (
+            run_id: ({ run_id, ...run }) => (
               <Button look="quiet" aria-expanded={shown === run_id} onClick={() => setShown(run_id)} title={run_id}>
-                {capability ?? `${provider ?? ""} ${endpoint ?? ""}`}
+                {nameOf(run)}
               </Button>
             )
           }),
