@@ -31,7 +31,7 @@ export const Dialog = ({ open, onClose, title, children, hideTitle = false, wide
       onClick={(event) => {
         if (event.target === event.currentTarget) onClose()
       }}
-      className={`w-[calc(100vw-2rem)] ${wide ? "max-w-xl" : "max-w-md"} rounded border border-line bg-panel p-0 text-left text-base whitespace-normal shadow-float`}
+      className={`w-[calc(100vw-2rem)] ${wide ? "max-w-xl" : "max-w-md"} m-auto rounded border border-line bg-panel p-0 text-left text-base whitespace-normal text-inherit shadow-float backdrop:bg-[#00000073]`}
     >
       {open && (
         <div className={hideTitle ? "" : "p-5"}>
