@@ -16,7 +16,6 @@ const bounded: Readonly<Record<string, string>> = {
   "src/http/cli/answers/pages.ts": "/[?&]cursor", // A header of the service.
   "src/http/cli/setup/api.ts": "/^([\\w-]+):", // A flag of the person at the terminal.
   "src/http/cli/terminal/presenter.ts": "/\\s*\\n", // The command's own messages.
-  "src/http/console/data/money.ts": "/\\B(?=", // An amount's digits.
   "src/http/console/forms/providerText.ts": "/", // A description of 2,000 characters, in a browser.
   "src/http/middleware/NotFound.ts": "/[^/]+$/", // The head of a request has 16 KB.
   "src/http/pages/Docs.ts": "/\\[", // Our own documents.

@@ -1,25 +1,26 @@
 /** Amounts as the API writes them: decimal text of US dollars with up to six places. No amount passes through a floating-point number here. */
 
-const amountForm = /^(-?)(\d+)(?:\.(\d{1,6}))?$/
+const amountForm = /^-?\d+(\.\d{1,6})?$/
+const isAmount = (text: string): text is `${number}` => amountForm.test(text)
 const microsPlaces = 6
 
 /** Millionths of a dollar. Null for a text that is no amount. */
 export const microsOf = (text: string): bigint | null => {
-  const parts = amountForm.exec(text.trim())
-  if (parts === null) return null
-  const [, sign, whole = "0", fraction = ""] = parts
-  const micros = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(microsPlaces, "0"))
-  return sign === "-" ? -micros : micros
+  const amount = text.trim()
+  const [whole = "", fraction = ""] = amount.split(".")
+  return isAmount(amount) ? BigInt(whole + fraction.padEnd(microsPlaces, "0")) : null
 }
 
-const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",")
+/** Formats a decimal text as it stands, without making it a number. */
+const dollars = new Intl.NumberFormat("en", {
+  ...{ style: "currency", currency: "USD", signDisplay: "negative" },
+  maximumFractionDigits: microsPlaces
+})
 
 /** At least two places, and never fewer than the amount has: `0.0468` stays `$0.0468`. */
 export const exactDollars = (text: string): string => {
-  const micros = microsOf(text)
-  if (micros === null) return text
-  const [whole = "", fraction = ""] = amountOf(micros).replace("-", "").split(".")
-  return `${micros < 0n ? "−" : ""}$${grouped(whole)}.${fraction}`
+  const amount = text.trim()
+  return isAmount(amount) ? dollars.format(amount).replace("-", "−") : text
 }
 
 /** Whole cents, without the rest of a cent: for summaries, where pointing at the amount shows all of it. */
@@ -35,11 +36,8 @@ export const centsDollars = (text: string): string => {
 export const heightOf = (text: string): number => Number(microsOf(text) ?? 0n) / 1_000_000
 
 /** An amount at the axis of a chart whose labels are `step` dollars apart: in full, so that no two labels look the same. */
-export const axisDollars = (dollars: number, step: number): string => {
-  const micros = BigInt(Math.round(dollars * 1_000_000))
-  if (Number.isInteger(step)) return `$${grouped((micros / 1_000_000n).toString())}`
-  return exactDollars(amountOf(micros))
-}
+export const axisDollars = (value: number, step: number): string =>
+  Number.isInteger(step) ? `$${Math.round(value).toLocaleString("en")}` : exactDollars(value.toFixed(microsPlaces))
 
 /** A part of a whole from 0 to 1, for the width of a bar. */
 export const shareOf = (part: string, whole: string): number => {
@@ -49,12 +47,11 @@ export const shareOf = (part: string, whole: string): number => {
 
 /** Millionths of a dollar as the API writes an amount, without digits that say nothing. */
 export const amountOf = (micros: bigint): string => {
-  const [sign, size] = micros < 0n ? ["-", -micros] : ["", micros]
-  const fraction = (size % 1_000_000n)
-    .toString()
-    .padStart(microsPlaces, "0")
-    .replace(/0{1,4}$/, "")
-  return `${sign}${size / 1_000_000n}.${fraction}`
+  const digits = String(micros)
+    .replace("-", "")
+    .padStart(microsPlaces + 1, "0")
+  const fraction = digits.slice(-microsPlaces).replace(/0{1,4}$/, "")
+  return `${micros < 0n ? "-" : ""}${digits.slice(0, -microsPlaces)}.${fraction}`
 }
 
 export const sumOf = (amounts: ReadonlyArray<string>): string =>
