@@ -7,7 +7,7 @@ import { joinedCsv } from "../../src/http/client/JoinedCsv.ts"
 import { guessedColumns } from "../../src/http/client/Columns.ts"
 import { formOf, inputsOf, problemsOf } from "../../src/http/console/pages/batches/new/inputs.ts"
 import { sheetOf } from "../../src/http/console/pages/batches/readFile.ts"
-import { linesOf } from "../../src/http/console/pages/history/lines.ts"
+import { linesOf } from "../../src/http/console/pages/history/useHistory.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const sheet = (text: string) => {

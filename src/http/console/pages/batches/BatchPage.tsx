@@ -9,8 +9,7 @@ import { counted } from "../../data/words.ts"
 import { AmountField } from "../../parts/Field.tsx"
 import { Denied, Link, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
 import { Id, Money, Status, statusBar, Time } from "../../parts/Values.tsx"
-import { Downloads } from "./Downloads.tsx"
-import { Results } from "./Results.tsx"
+import { Downloads, Results } from "./Results.tsx"
 import { type Batch, endedOf, ends, fileOf, useBatch } from "./useBatch.ts"
 
 const Progress = ({ batch }: { readonly batch: Batch }) => {

@@ -8,7 +8,7 @@ import { DataTable } from "../../parts/Table.tsx"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
 import { HealthBadge, PriceFrom, PricingWords } from "./prices.tsx"
 import { TryFrom } from "./TryIt.tsx"
-import { type InspectedCapability, isCapability } from "./requestParts.ts"
+import { type InspectedCapability, isCapability } from "./useForm.ts"
 
 const columns = columnsOf("InspectedOffer", {
   provider: ({ provider, executable }) => (

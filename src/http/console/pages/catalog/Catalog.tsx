@@ -1,16 +1,106 @@
-/** The catalog: a search that answers while one types, over capabilities and raw endpoints. The address has the search. */
+/** The catalog: a search that answers while one types, over capabilities and raw endpoints. Without one, all capabilities, or what one provider has. The address has the search. */
 import { useEffect, useRef, useState } from "react"
 import { useFilters } from "../../data/address.ts"
 import { counted } from "../../data/words.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { inputLook } from "../../parts/Field.tsx"
-import { ButtonLink, Empty, Loaded, PageHead, Skeleton, Untried } from "../../parts/Page.tsx"
+import { ButtonLink, Empty, Loaded, OutLink, PageHead, Panel, Skeleton, TextLink, Untried } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
 import { capabilityPage, endpointPage } from "../../running/request.ts"
 import { useRested } from "../../running/useQuote.ts"
-import { AllCapabilities, OfProvider } from "./Browse.tsx"
-import { CostWords, HealthBadge, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
-import { type FoundItem, useProviders, useSearch } from "./useCatalog.ts"
+import { CostWords, HealthBadge, healthSentence, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
+import { type FoundItem, useEndpoints, useProviders, useSearch } from "./useCatalog.ts"
+import { useCapabilities } from "../../data/lists.ts"
+import { useService } from "../../data/session.ts"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
+
+type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
+type Provider = NonNullable<ReturnType<typeof useProviders>["data"]>[number]
+
+const byCategory = (a: Capability, b: Capability) =>
+  a.category.localeCompare(b.category) || a.capability.localeCompare(b.capability)
+
+const capabilityColumns = columnsOf("ListedCapability", {
+  capability: ({ capability, status, ...job }) => (
+    <JobName {...job} to={capabilityPage(capability)} slug={capability} isComing={status === "coming_soon"} />
+  ),
+  starting_price: ({ starting_price }) => <PriceFrom price={starting_price} />,
+  providers: ProviderCount
+})
+
+const AllCapabilities = () => (
+  <Loaded query={useCapabilities()} skeleton={<Skeleton lines={12} height={28} />}>
+    {(items) => (
+      <DataTable
+        label="Capabilities"
+        rows={items.toSorted(byCategory)}
+        columns={capabilityColumns}
+        keyOf={({ capability }) => capability}
+        toOf={({ capability }) => capabilityPage(capability)}
+        empty="The catalog is empty."
+      />
+    )}
+  </Loaded>
+)
+
+const endpointColumns = columnsOf("ListedEndpoint", {
+  endpoint: ({ provider, endpoint, method, title }) => (
+    <JobName to={endpointPage(provider, endpoint, method)} title={title} slug={`${method} ${endpoint}`} />
+  ),
+  cost: CostWords
+})
+
+const About = ({ provider }: { readonly provider: Provider }) => {
+  const { title, homepage, capabilities, configured, health, endpoints } = provider
+  const isSandbox = useService().data?.environment === "test"
+  return (
+    <Panel title={title} actions={<HealthBadge health={health} />}>
+      <p className="text-muted">
+        {configured
+          ? "This service can call it."
+          : isSandbox
+            ? "This sandbox simulates its answers."
+            : "This service has no account at this provider."}{" "}
+        {healthSentence(health)}
+        {endpoints.reason !== null && ` ${endpoints.reason}`}
+      </p>
+      {homepage !== null && /^https?:/.test(homepage) && (
+        <p className="mt-2">
+          <OutLink href={homepage}>{homepage}</OutLink>
+        </p>
+      )}
+      {capabilities.length > 0 && (
+        <ul aria-label="Its capabilities" className="mt-3 flex flex-wrap gap-x-4 gap-y-1">
+          {capabilities.map((one) => (
+            <li key={one}>
+              <TextLink to={capabilityPage(one)}>{one}</TextLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+const OfProvider = ({ provider }: { readonly provider: string }) => (
+  <div className="grid grid-cols-1 gap-6">
+    <Loaded query={useProviders()}>
+      {(items) => {
+        const chosen = items.find((one) => one.provider === provider)
+        return chosen === undefined ? <Empty title="There is no such provider." /> : <About provider={chosen} />
+      }}
+    </Loaded>
+    <PagedTable
+      paged={useEndpoints(provider)}
+      label="Raw endpoints"
+      columns={endpointColumns}
+      keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
+      toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
+      empty="This provider has no raw endpoints here."
+    />
+  </div>
+)
 
 const pageOf = (item: FoundItem) =>
   item.kind === "capability" ? capabilityPage(item.capability) : endpointPage(item.provider, item.endpoint, item.method)

@@ -9,7 +9,7 @@ import { capabilityPage } from "../../running/request.ts"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
 import { CostWords, HealthBadge, healthSentence } from "./prices.tsx"
 import { TryFrom } from "./TryIt.tsx"
-import { type InspectedEndpoint, isCapability } from "./requestParts.ts"
+import { type InspectedEndpoint, isCapability } from "./useForm.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodOf = (text: string | undefined) => methods.find((one) => one === text) ?? null

@@ -6,8 +6,7 @@ import { labelWords } from "../../forms/providerText.ts"
 import { choicesOf } from "../../forms/schema.ts"
 import { Button } from "../../parts/Page.tsx"
 import { TextArea } from "../../parts/Field.tsx"
-import { type Inspected, isCapability, type Part } from "./requestParts.ts"
-import { type Form, optionsOf } from "./useForm.ts"
+import { type Form, type Inspected, isCapability, optionsOf, type Part } from "./useForm.ts"
 
 interface Shared {
   readonly form: Form

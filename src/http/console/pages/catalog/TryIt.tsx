@@ -4,18 +4,61 @@ import { useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import type { Draft } from "../../forms/draft.ts"
-import { announce } from "../../parts/Values.tsx"
+import { announce, Money, Status } from "../../parts/Values.tsx"
 import { detailsOf, FormProblem } from "../../parts/Field.tsx"
 import { CopyMenu } from "../../parts/Menu.tsx"
-import { Allowed, Button, Panel, Skeleton } from "../../parts/Page.tsx"
+import { Allowed, Button, ButtonLink, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { QuotePanel } from "../../running/QuotePanel.tsx"
 import { commandsOf } from "../../running/commands.ts"
 import { runWord, withCap } from "../../running/request.ts"
 import { useQuote, useStart } from "../../running/useQuote.ts"
-import { Outcome } from "./Outcome.tsx"
 import { RequestForm } from "./RequestForm.tsx"
-import { exampleOf, type Inspected } from "./requestParts.ts"
-import { optionsFrom, useForm } from "./useForm.ts"
+import { exampleOf, type Inspected, optionsFrom, useForm } from "./useForm.ts"
+import { duration } from "../../data/time.ts"
+import { Result, Trouble } from "../run/Result.tsx"
+import { type Run, useRun } from "../run/useRun.ts"
+
+const Summary = ({ run }: { readonly run: Run }) => {
+  const { status, done, billing, provider, timing, run_id } = run
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3">
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <Status status={status} large />
+        {done ? (
+          <>
+            <span>
+              charged{" "}
+              <strong>
+                <Money amount={billing.charged ?? "0"} />
+              </strong>
+            </span>
+            {provider !== null && status === "succeeded" && <span className="text-muted">by {provider}</span>}
+            <span className="text-muted">{duration(timing.duration_ms)}</span>
+          </>
+        ) : (
+          <span className="text-muted">
+            at most <Money amount={billing.quoted} />. This page shows the result when the run ends.
+          </span>
+        )}
+      </p>
+      <ButtonLink to={`/runs/${run_id}`}>Open the run</ButtonLink>
+    </div>
+  )
+}
+
+const Outcome = ({ run_id }: { readonly run_id: string }) => (
+  <section aria-label="Result of the run" className="mt-6 space-y-4 border-t border-line pt-5">
+    <Loaded query={useRun(run_id)} skeleton={<Skeleton lines={4} />}>
+      {(run) => (
+        <>
+          <Summary run={run} />
+          <Trouble run={run} />
+          {run.result !== undefined && <Result run_id={run.run_id} result={run.result} />}
+        </>
+      )}
+    </Loaded>
+  </section>
+)
 
 interface TryItProps {
   readonly inspected: Inspected

@@ -5,7 +5,7 @@ import { duration } from "../../data/time.ts"
 import { wordOf } from "../../lists/nouns.tsx"
 import { RowLink } from "../../parts/Page.tsx"
 import { Badge, Money } from "../../parts/Values.tsx"
-import type { InspectedEndpoint } from "./requestParts.ts"
+import type { InspectedEndpoint } from "./useForm.ts"
 
 interface JobNameProps {
   readonly to: string

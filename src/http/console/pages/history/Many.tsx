@@ -8,8 +8,7 @@ import { FormProblem, Select, TextArea } from "../../parts/Field.tsx"
 import { Button, RowLink, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
-import { linesOf } from "./lines.ts"
-import { type Kind, kindOf, kindWord, kindWords, type Row } from "./useHistory.ts"
+import { type Kind, kindOf, kindWord, kindWords, linesOf, type Row } from "./useHistory.ts"
 
 const addressOf = ({ query, kind }: Row) =>
   `/history?${new URLSearchParams({ q: query, ...(kind === null ? {} : { kind }) })}`

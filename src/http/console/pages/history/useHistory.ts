@@ -1,7 +1,17 @@
-/** What the organization's runs have about a subject. */
+/** What the organization's runs have about a subject, and subjects as people paste them. */
 import { keepPreviousData } from "@tanstack/react-query"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { counted } from "../../data/words.ts"
+
+/** Trimmed lines without empty and repeated ones, in the order of the text. */
+export const linesOf = (text: string): ReadonlyArray<string> => [
+  ...new Set(
+    text
+      .split(/\r\n?|\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== "")
+  )
+]
 
 export type Known = AnswerOf<"history", "get">
 export type Item = Known["items"][number]

@@ -1,14 +1,76 @@
-/** Input, result, the provider's own answer and the ledger entries of a run. */
+/** Input, result, the provider's own answer, the ledger entries and the signed receipt of a run. */
 import { isRecord } from "../../data/json.ts"
 import { Facts } from "../../lists/Facts.tsx"
 import { wordOf } from "../../lists/nouns.tsx"
-import { Loaded, TextLink } from "../../parts/Page.tsx"
+import { Loaded, OutLink, TextLink } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
-import { Id, Money, Time } from "../../parts/Values.tsx"
+import { CodeBlock, Id, Money, Time } from "../../parts/Values.tsx"
 import { isRunBody } from "../../running/request.ts"
 import { Result } from "./Result.tsx"
 import { Json } from "./Tabs.tsx"
 import { type Details, type OfRun, type Run, useDetails } from "./useRun.ts"
+import { SaveButton } from "../../actions/Actions.tsx"
+import { addressOf, ApiError, request, useRead } from "../../data/api.ts"
+import { save } from "../../data/save.ts"
+
+const mediaType = "application/jose"
+
+/** The middle part of a JWS is the payload, in base64url. Null for a text of another form. */
+const factsIn = (jws: string): unknown => {
+  try {
+    const part = (jws.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")
+    const bytes = Uint8Array.from(atob(part), (letter) => letter.codePointAt(0) ?? 0)
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+}
+
+const useReceipt = (run_id: string, isDone: boolean) =>
+  useRead(
+    ["run", run_id, "receipt"],
+    async ({ signal }) => {
+      const address = addressOf("/v1/runs/:run_id/receipt", { params: { run_id } })
+      const response = await request("GET", address, {}, { signal, headers: { accept: mediaType } })
+      return response.text()
+    },
+    {
+      enabled: isDone,
+      // Each receipt is signed anew, and says the same.
+      staleTime: Number.POSITIVE_INFINITY,
+      retry: (failures, error) => failures < 2 && error instanceof ApiError && error.status === 0
+    }
+  )
+
+const Signed = ({ run_id, jws }: { readonly run_id: string; readonly jws: string }) => (
+  <div className="space-y-4">
+    <div className="flex flex-wrap items-center justify-between gap-3">
+      <span className="text-muted">
+        Signed by this service over the facts below. Keep it: it can be verified without the service.{" "}
+        <OutLink href="/.well-known/jwks.json">Public keys</OutLink>
+      </span>
+      <SaveButton send={async () => save(jws, `${run_id}.jws`, mediaType)}>Save the receipt</SaveButton>
+    </div>
+    <Json value={factsIn(jws)} label="what the receipt says" />
+    <section>
+      <h3 className="mb-2 font-medium">Verify it</h3>
+      <CodeBlock
+        label="commands that verify the receipt"
+        text={`rungate receipt ${run_id}\nrungate receipt keys\nrungate receipt verify ${run_id}.jws --jwks jwks.json`}
+      />
+    </section>
+    <section>
+      <h3 className="mb-2 font-medium">Signed text (JWS)</h3>
+      <CodeBlock label="the signed receipt" text={jws} />
+    </section>
+  </div>
+)
+
+export const ReceiptTab = ({ run }: { readonly run: Run }) => {
+  const receipt = useReceipt(run.run_id, run.done)
+  if (!run.done) return <p className="text-muted">A run has a receipt as soon as it has ended.</p>
+  return <Loaded query={receipt}>{(jws) => <Signed run_id={run.run_id} jws={jws} />}</Loaded>
+}
 
 const Named = ({ title, value }: { readonly title: string; readonly value: unknown }) =>
   value === undefined || value === null ? null : (

@@ -1,27 +1,99 @@
 /** One run: what it cost, which providers were called and why, and its result. */
-import { useEffect, useRef } from "react"
+import { useEffect, useRef, useState } from "react"
 import { ActionButton } from "../../actions/Actions.tsx"
-import { useFilters, useParam } from "../../data/address.ts"
+import { useFilters, useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
 import { CopyMenu } from "../../parts/Menu.tsx"
-import { Denied, LoadedPage, Page } from "../../parts/Page.tsx"
+import { Button, ButtonLink, Denied, LoadedPage, Page } from "../../parts/Page.tsx"
 import { Id, Status, Time } from "../../parts/Values.tsx"
 import { commandsOf, type Copied } from "../../running/commands.ts"
-import { isRunBody, nameOf } from "../../running/request.ts"
+import {
+  capabilityPage,
+  endpointPage,
+  isRunBody,
+  nameOf,
+  type RunBody,
+  runWord,
+  withCap
+} from "../../running/request.ts"
 import { Waits } from "../approvals/Decide.tsx"
-import { Attempts } from "./Attempts.tsx"
-import { InputTab, LedgerTab, RawTab, ResultTab } from "./DataTabs.tsx"
+import { Attempts, Why } from "./Attempts.tsx"
+import { InputTab, LedgerTab, RawTab, ReceiptTab, ResultTab } from "./DataTabs.tsx"
 import { EventsTab } from "./EventsTab.tsx"
 import { MoneyBar } from "./MoneyBar.tsx"
-import { ReceiptTab } from "./ReceiptTab.tsx"
 import { Trouble } from "./Result.tsx"
-import { RunAgain } from "./RunAgain.tsx"
 import { type Tab, Tabs } from "./Tabs.tsx"
-import { Why } from "./Why.tsx"
 import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
 import { Warranty } from "./Warranty.tsx"
+import { Dialog } from "../../parts/Dialog.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
+import { QuotePanel } from "../../running/QuotePanel.tsx"
+import { useQuote, useStart } from "../../running/useQuote.ts"
+
+/** The form of the capability or endpoint, with the request of this run. */
+const formOf = ({ capability, provider, endpoint, method }: RunBody, run_id: string) =>
+  typeof capability === "string"
+    ? `${capabilityPage(capability)}?from=${run_id}`
+    : `${endpointPage(provider ?? "", endpoint ?? "", method ?? "")}&from=${run_id}`
+
+interface QuestionProps {
+  readonly body: RunBody
+  readonly run_id: string
+  readonly onClose: () => void
+}
+
+const Question = ({ body, run_id, onClose }: QuestionProps) => {
+  const go = useGo()
+  const answer = useQuote(body)
+  const { quote, isCurrent } = answer
+  const start = useStart((next) => {
+    onClose()
+    go(`/runs/${next}`)
+  })
+  return (
+    <div className="space-y-4">
+      <p>
+        This makes a new run of <strong>{nameOf(body)}</strong> with the same request. If the run sends or changes
+        something, that happens once more.
+      </p>
+      <QuotePanel {...answer} />
+      <FormProblem error={start.error} />
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>Don't run</Button>
+        <ButtonLink to={formOf(body, run_id)}>Change the request first</ButtonLink>
+        <Button
+          look="primary"
+          busy={start.isPending}
+          disabled={quote === null || !isCurrent || quote.would === "block"}
+          onClick={() => {
+            if (quote !== null) start.mutate(withCap(body, quote.hold))
+          }}
+        >
+          {quote === null ? "Run" : runWord(quote.hold)}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+const RunAgain = ({ details }: { readonly details: Details | undefined }) => {
+  const [isOpen, setOpen] = useState(false)
+  const may = useMay("runs.run")
+  const body = details?.request
+  if (!may || details === undefined || !isRunBody(body)) return null
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        Run again
+      </Button>
+      <Dialog open={isOpen} onClose={() => setOpen(false)} title="Run again" wide>
+        <Question body={body} run_id={details.run_id} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
+  )
+}
 
 const first = "Result"
 
