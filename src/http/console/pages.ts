@@ -4,34 +4,7 @@
  *
  * The build reads this list too, so that the service answers these addresses with the console (scripts/console.ts).
  */
-import {
-  Activity,
-  Bell,
-  BookCheck,
-  BookOpen,
-  Boxes,
-  Building2,
-  ChartColumn,
-  CircleHelp,
-  CircleUser,
-  Clock,
-  CreditCard,
-  FileCode,
-  Gift,
-  House,
-  Key,
-  Layers,
-  LayoutDashboard,
-  Mail,
-  MailPlus,
-  Plug,
-  ScrollText,
-  ShieldCheck,
-  Tag,
-  Undo2,
-  Users,
-  Wallet
-} from "lucide-react"
+import * as icons from "lucide-react"
 import type { Page } from "./data/page.ts"
 
 /** `icon` and `shortcut` are for pages that a rail lists. */
@@ -48,7 +21,7 @@ const inRail: ReadonlyArray<Page> = [
     path: "/",
     title: "Home",
     access: "both",
-    icon: House,
+    icon: icons.House,
     shortcut: "h",
     load: async () => {
       const front = await import("./pages/start/Front.tsx")
@@ -56,32 +29,32 @@ const inRail: ReadonlyArray<Page> = [
       return front
     }
   },
-  page("/activity", "Activity", () => import("./pages/activity/Activity.tsx"), Activity, "a"),
-  page("/catalog", "Catalog", () => import("./pages/catalog/Catalog.tsx"), BookOpen, "c"),
-  page("/batches", "Batches", () => import("./pages/batches/Batches.tsx"), Boxes, "b"),
-  page("/history", "History", () => import("./pages/history/History.tsx"), Clock, "y"),
-  page("/wallet", "Wallet", () => import("./pages/wallet/Wallet.tsx"), Wallet, "w"),
-  page("/usage", "Usage", () => import("./pages/usage/Usage.tsx"), ChartColumn, "u")
+  page("/activity", "Activity", () => import("./pages/activity/Activity.tsx"), icons.Activity, "a"),
+  page("/catalog", "Catalog", () => import("./pages/catalog/Catalog.tsx"), icons.BookOpen, "c"),
+  page("/batches", "Batches", () => import("./pages/batches/Batches.tsx"), icons.Boxes, "b"),
+  page("/history", "History", () => import("./pages/history/History.tsx"), icons.Clock, "y"),
+  page("/wallet", "Wallet", () => import("./pages/wallet/Wallet.tsx"), icons.Wallet, "w"),
+  page("/usage", "Usage", () => import("./pages/usage/Usage.tsx"), icons.ChartColumn, "u")
 ]
 
 const inSettings: ReadonlyArray<Page> = [
-  page("/settings/keys", "API keys", () => import("./pages/keys/Keys.tsx"), Key, "k"),
-  page("/settings/guard", "Spend guard", () => import("./pages/guard/Guard.tsx"), ShieldCheck),
-  page("/settings/label-budgets", "Label budgets", () => import("./pages/labelbudgets/LabelBudgets.tsx"), Tag),
-  page("/settings/senders", "Senders", () => import("./pages/senders/Senders.tsx"), Mail),
-  page("/settings/opt-outs", "Opt-outs", () => import("./pages/optouts/OptOuts.tsx"), CircleHelp),
-  page("/settings/webhooks", "Webhooks", () => import("./pages/webhooks/Webhooks.tsx"), Bell),
-  page("/settings/members", "Members", () => import("./pages/members/Members.tsx"), Users),
-  page("/settings/audit-log", "Audit log", () => import("./pages/auditlog/AuditLog.tsx"), ScrollText),
-  page("/settings/referrals", "Referrals", () => import("./pages/referrals/Referrals.tsx"), Gift),
+  page("/settings/keys", "API keys", () => import("./pages/keys/Keys.tsx"), icons.Key, "k"),
+  page("/settings/guard", "Spend guard", () => import("./pages/guard/Guard.tsx"), icons.ShieldCheck),
+  page("/settings/label-budgets", "Label budgets", () => import("./pages/labelbudgets/LabelBudgets.tsx"), icons.Tag),
+  page("/settings/senders", "Senders", () => import("./pages/senders/Senders.tsx"), icons.Mail),
+  page("/settings/opt-outs", "Opt-outs", () => import("./pages/optouts/OptOuts.tsx"), icons.CircleHelp),
+  page("/settings/webhooks", "Webhooks", () => import("./pages/webhooks/Webhooks.tsx"), icons.Bell),
+  page("/settings/members", "Members", () => import("./pages/members/Members.tsx"), icons.Users),
+  page("/settings/audit-log", "Audit log", () => import("./pages/auditlog/AuditLog.tsx"), icons.ScrollText),
+  page("/settings/referrals", "Referrals", () => import("./pages/referrals/Referrals.tsx"), icons.Gift),
   page(
     "/settings/provider-accounts",
     "Provider accounts",
     () => import("./pages/provideraccounts/ProviderAccounts.tsx"),
-    Plug
+    icons.Plug
   ),
-  page("/settings/code", "As code", () => import("./pages/configuration/Configuration.tsx"), FileCode),
-  page("/settings/account", "Account", () => import("./pages/start/Account.tsx"), CircleUser)
+  page("/settings/code", "As code", () => import("./pages/configuration/Configuration.tsx"), icons.FileCode),
+  page("/settings/account", "Account", () => import("./pages/start/Account.tsx"), icons.CircleUser)
 ]
 
 const inPalette: ReadonlyArray<Page> = [
@@ -119,18 +92,30 @@ const ofStrangers: ReadonlyArray<Page> = [
 ]
 
 const ofOperator: ReadonlyArray<Page> = [
-  page("/operator", "Overview", () => import("./pages/operator/Overview.tsx"), LayoutDashboard, "v"),
-  page("/operator/organizations", "Organizations", () => import("./pages/operator/Organizations.tsx"), Building2, "o"),
-  page("/operator/books", "Books", () => import("./pages/operator/Books.tsx"), BookCheck, "b"),
-  page("/operator/queues", "Queues", () => import("./pages/operator/waiting/Queues.tsx"), Layers, "q"),
-  page("/operator/providers", "Providers", () => import("./pages/operator/Providers.tsx"), Plug, "p"),
-  page("/operator/payments", "Payments", () => import("./pages/operator/Payments.tsx"), CreditCard, "m"),
-  page("/operator/unknown", "Unknown outcomes", () => import("./pages/operator/waiting/Outcomes.tsx"), CircleHelp, "u"),
-  page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), Undo2, "d"),
-  page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), MailPlus, "i"),
-  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), CircleHelp),
-  page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), BookOpen, "c"),
-  page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), ScrollText, "l")
+  page("/operator", "Overview", () => import("./pages/operator/Overview.tsx"), icons.LayoutDashboard, "v"),
+  page(
+    "/operator/organizations",
+    "Organizations",
+    () => import("./pages/operator/Organizations.tsx"),
+    icons.Building2,
+    "o"
+  ),
+  page("/operator/books", "Books", () => import("./pages/operator/Books.tsx"), icons.BookCheck, "b"),
+  page("/operator/queues", "Queues", () => import("./pages/operator/waiting/Queues.tsx"), icons.Layers, "q"),
+  page("/operator/providers", "Providers", () => import("./pages/operator/Providers.tsx"), icons.Plug, "p"),
+  page("/operator/payments", "Payments", () => import("./pages/operator/Payments.tsx"), icons.CreditCard, "m"),
+  page(
+    "/operator/unknown",
+    "Unknown outcomes",
+    () => import("./pages/operator/waiting/Outcomes.tsx"),
+    icons.CircleHelp,
+    "u"
+  ),
+  page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), icons.Undo2, "d"),
+  page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), icons.MailPlus, "i"),
+  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), icons.CircleHelp),
+  page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), icons.BookOpen, "c"),
+  page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), icons.ScrollText, "l")
 ]
 
 /** Pages that other pages of the operator lead to. */

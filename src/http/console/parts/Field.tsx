@@ -1,13 +1,5 @@
 /** A labelled field with its own error, and the error of a whole form. */
-import {
-  createContext,
-  type InputHTMLAttributes,
-  type ReactNode,
-  type SelectHTMLAttributes,
-  type TextareaHTMLAttributes,
-  useContext,
-  useId
-} from "react"
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from "react"
 import { ApiError } from "../data/api.ts"
 import { Id } from "./Values.tsx"
 
@@ -81,7 +73,7 @@ const Labelled = ({
   )
 }
 
-type FieldProps = LabelledProps & Omit<InputHTMLAttributes<HTMLInputElement>, "name">
+type FieldProps = LabelledProps & Omit<ComponentProps<"input">, "name">
 
 export const Field = ({ label, hint, problem, className, ...input }: FieldProps) => (
   <Labelled label={label} hint={hint} problem={problem} name={input.name} className={className}>
@@ -111,7 +103,7 @@ export const PasswordField = ({ isNew = false, ...props }: FieldProps & { readon
 )
 
 type AreaProps = LabelledProps &
-  Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "name"> & {
+  Omit<ComponentProps<"textarea">, "name"> & {
     /** Letters of one width, as for code. */
     readonly mono?: boolean
   }
@@ -138,7 +130,7 @@ export const optionsIn = (options: Options): ReadonlyArray<readonly [value: stri
     ? options.map((one) => (typeof one === "string" ? ([one, one] as const) : one))
     : Object.entries(options)
 
-type SelectProps = LabelledProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, "name"> & { readonly options: Options }
+type SelectProps = LabelledProps & Omit<ComponentProps<"select">, "name"> & { readonly options: Options }
 
 export const Select = ({ label, hideLabel, hint, problem, className, options, ...select }: SelectProps) => (
   <Labelled label={label} hideLabel={hideLabel} hint={hint} problem={problem} name={select.name} className={className}>

@@ -1,18 +1,5 @@
 /** How a page shows amounts, times, states, ids and commands, and what screen readers hear without a change of focus. Each is exact: in full, or when somebody points at it. Ids and commands are copied with a button. */
-import {
-  Ban,
-  Check,
-  CircleCheck,
-  CircleDashed,
-  CircleDot,
-  CircleHelp,
-  CircleMinus,
-  CircleX,
-  Clock,
-  Copy as CopyShape,
-  type LucideIcon,
-  ShieldAlert
-} from "lucide-react"
+import * as icons from "lucide-react"
 import { useEffect, useState } from "react"
 import { centsDollars, exactDollars } from "../data/money.ts"
 import { makeStore, useStore } from "../data/store.ts"
@@ -55,23 +42,23 @@ const tones = {
 export type Tone = keyof typeof tones
 
 /** A status has an icon, a word and a colour, so that none of them carries it alone. */
-const looks: Readonly<Record<string, readonly [tone: Tone, shape: LucideIcon]>> = {
-  created: ["blue", CircleDashed],
-  reserved: ["blue", CircleDashed],
-  queued: ["blue", Clock],
-  running: ["blue", CircleDot],
-  succeeded: ["green", CircleCheck],
-  no_match: ["grey", CircleMinus],
-  failed: ["red", CircleX],
-  timed_out: ["red", Clock],
-  blocked: ["amber", ShieldAlert],
-  cancelled: ["grey", Ban],
-  cancelling: ["amber", Ban],
-  finished: ["green", CircleCheck],
-  invalid: ["amber", CircleX],
-  outcome_unknown: ["violet", CircleHelp]
+const looks: Readonly<Record<string, readonly [tone: Tone, shape: icons.LucideIcon]>> = {
+  created: ["blue", icons.CircleDashed],
+  reserved: ["blue", icons.CircleDashed],
+  queued: ["blue", icons.Clock],
+  running: ["blue", icons.CircleDot],
+  succeeded: ["green", icons.CircleCheck],
+  no_match: ["grey", icons.CircleMinus],
+  failed: ["red", icons.CircleX],
+  timed_out: ["red", icons.Clock],
+  blocked: ["amber", icons.ShieldAlert],
+  cancelled: ["grey", icons.Ban],
+  cancelling: ["amber", icons.Ban],
+  finished: ["green", icons.CircleCheck],
+  invalid: ["amber", icons.CircleX],
+  outcome_unknown: ["violet", icons.CircleHelp]
 }
-const lookOf = (status: string) => looks[status] ?? (["red", CircleX] as const)
+const lookOf = (status: string) => looks[status] ?? (["red", icons.CircleX] as const)
 
 export const statusWord = (status: string): string => (status === "invalid" ? "refused" : status.replaceAll("_", " "))
 /** The class of a bar for a status. */
@@ -136,7 +123,7 @@ export const CopyButton = ({ text, what, word }: CopyButtonProps) => {
     const timer = setTimeout(() => setCopied(false), shownMillis)
     return () => clearTimeout(timer)
   }, [isCopied])
-  const Shape = isCopied ? Check : CopyShape
+  const Shape = isCopied ? icons.Check : icons.Copy
   return (
     <button
       type="button"
