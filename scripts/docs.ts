@@ -5,7 +5,7 @@
  * Bun's own Markdown parser renders them. A page of docs/ that `groups` does not name, a link to no page and one to no heading fail the build.
  */
 import { dirname, join } from "node:path"
-import type { Section } from "../src/http/console/docs/search.ts"
+import type { Section } from "../src/http/console/docs/docs.ts"
 import { type DocPage, docPages } from "../src/http/pages/Docs.ts"
 import { escaped } from "../src/http/pages/Page.ts"
 
@@ -151,8 +151,6 @@ const checked = (pages: ReadonlyArray<Rendered>) => {
   return ordered.flatMap((name) => pages.find((one) => one.name === name) ?? [])
 }
 
-const logo = `<svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#4f46e5"/><path d="M10 23V9h8a4.5 4.5 0 0 1 1 8.9L23 23M10 18h7" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`
-
 /** Names of the built files that a page loads. */
 export interface DocsFiles {
   readonly style: string
@@ -211,7 +209,7 @@ ${shown === undefined ? '<link rel="alternate" type="text/plain" href="/llms.txt
 </head>
 <body>
 <header class="sticky top-0 z-10 flex flex-wrap items-center gap-x-6 gap-y-2 border-b border-line bg-page px-5 py-[0.6rem] text-[0.9rem]">
-<a class="flex items-center gap-2 font-semibold" href="/">${logo}Rungate</a>
+<a class="flex items-center gap-2 font-semibold" href="/"><img src="/console/${files.icon}" width="20" height="20" alt="">Rungate</a>
 <nav class="flex items-center gap-4" aria-label="Site">
 <a href="${docsPath}"${current(shown === undefined)}>Docs</a>
 <a href="${referencePath}">API reference</a>

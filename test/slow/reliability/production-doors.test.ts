@@ -258,7 +258,7 @@ describe("in the sources", () => {
     // Two are pages in a browser, one passes a sign-in on to another cell, one reads documents for the catalog, one asks the payment processor.
     expect(saying(/\bfetch\(/)).toEqual([
       "http/client/Browser.ts",
-      "http/console/docs/search.ts",
+      "http/console/docs/docs.ts",
       "http/middleware/HomeCell.ts",
       "layers/catalog/import/kit/Downloads.ts",
       "layers/executor/Send.ts",

@@ -4,7 +4,6 @@
  * Schemas of raw endpoints come from third parties. What a form can't show, such as a choice between objects, becomes a field for JSON, so
  * every request can be written. The service checks each value; the form only helps.
  */
-
 import { isRecord } from "../data/json.ts"
 import { isCalledRequired, labelWords, plainText } from "./providerText.ts"
 

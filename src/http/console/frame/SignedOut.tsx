@@ -3,26 +3,15 @@ import type { ReactNode } from "react"
 import { Link, OutLink } from "../parts/Page.tsx"
 import { Environment, ThemeMenu } from "./ThemeMenu.tsx"
 
-const logo = (
-  <svg width={20} height={20} viewBox="0 0 32 32" aria-hidden="true" className="shrink-0">
-    <rect width="32" height="32" rx="7" fill="#4f46e5" />
-    <path
-      d="M10 23V9h8a4.5 4.5 0 0 1 1 8.9L23 23M10 18h7"
-      fill="none"
-      stroke="#fff"
-      strokeWidth="2.6"
-      strokeLinecap="round"
-      strokeLinejoin="round"
-    />
-  </svg>
-)
+/** The icon of the browser's tab. */
+const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href
 
 export const SignedOut = ({ children }: { readonly children: ReactNode }) => (
   <div className="mx-auto flex min-h-dvh max-w-5xl flex-col px-4">
     <header className="flex flex-wrap items-center justify-between gap-3 py-4">
       <div className="flex items-center gap-3">
         <Link to="/" className="flex items-center gap-2 font-semibold">
-          {logo}
+          <img src={icon} width={20} height={20} alt="" decoding="sync" />
           Rungate
         </Link>
         <Environment />

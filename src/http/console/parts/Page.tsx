@@ -16,7 +16,6 @@ interface LinkProps {
   readonly className?: string
   readonly title?: string
   readonly "aria-current"?: "page" | undefined
-  readonly tabIndex?: number
   /** The page stays scrolled as it is. Otherwise the top of the new one is shown. */
   readonly stay?: boolean
 }

@@ -1,7 +1,6 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
 import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-
 import { May, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
 

@@ -1,5 +1,4 @@
 /** All batches, newest first, with their progress. */
-
 import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable } from "../../lists/PagedList.tsx"
 import { Denied, NewLink, Page, RowLink } from "../../parts/Page.tsx"

@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { useAction } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
-
 import { Allowed, Button, Failed, Skeleton } from "../../parts/Page.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"

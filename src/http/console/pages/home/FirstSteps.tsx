@@ -6,7 +6,6 @@ import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { api, queries, useRead } from "../../data/api.ts"
 import { useApiKeys } from "../../data/lists.ts"
 import { microsOf } from "../../data/money.ts"
-
 import { useService } from "../../data/session.ts"
 import { useWallet } from "../../frame/Balance.tsx"
 import { Field } from "../../parts/Field.tsx"

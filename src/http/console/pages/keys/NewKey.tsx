@@ -1,5 +1,4 @@
 /** Creates a key with its rules, and shows it once. */
-
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useService } from "../../data/session.ts"

@@ -1,6 +1,5 @@
 /** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-
 import { counted } from "../../data/words.ts"
 import { Figure } from "../../lists/Facts.tsx"
 import { FilterSelect } from "../../lists/Filters.tsx"

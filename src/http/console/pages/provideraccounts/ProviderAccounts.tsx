@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { ConfirmAction } from "../../actions/Actions.tsx"
-
 import { Allowed, Empty, Loaded, LoadedPanel, May, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadForm } from "../../forms/PayloadFields.tsx"

@@ -1,7 +1,6 @@
 /** Domains that the organization may send e-mail from: the DNS record that proves each of them, and whether it was found. */
 import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
-
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"

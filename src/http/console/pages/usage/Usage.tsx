@@ -4,7 +4,6 @@ import { Suspense, useState } from "react"
 import { onForm, textIn } from "../../actions/Actions.tsx"
 import { setOnly, useFilters } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
-
 import { counted } from "../../data/words.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { Export, Period } from "../../lists/Filters.tsx"

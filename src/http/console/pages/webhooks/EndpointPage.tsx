@@ -3,7 +3,6 @@ import { useState } from "react"
 import { ActionButton, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
-
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }

@@ -1,5 +1,4 @@
 /** Adds a webhook endpoint, and shows its secret once. */
-
 import { useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { Allowed, Page } from "../../parts/Page.tsx"

@@ -4,7 +4,6 @@ import { onForm, useAction } from "../../../actions/Actions.tsx"
 import { useGo } from "../../../data/address.ts"
 import { queries } from "../../../data/api.ts"
 import { amountOf, exactDollars, isLess, microsOf } from "../../../data/money.ts"
-
 import { counted } from "../../../data/words.ts"
 import { Allowed, Button, Loaded, TextLink } from "../../../parts/Page.tsx"
 import { useWallet } from "../../../frame/Balance.tsx"

@@ -1,6 +1,5 @@
 /** What an operator changes of a wallet after a question: credits and refunds, the limits of the spend guard, and a suspension that ends. */
 import { useState } from "react"
-
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
 import { operatorChanged } from "../../../data/operator.ts"

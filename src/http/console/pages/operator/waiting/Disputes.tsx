@@ -1,5 +1,4 @@
 /** Disputes of the outcome warranty: those that wait for the operator, who refunds the run or refuses with a reason. */
-
 import { type AnswerOf, api } from "../../../data/api.ts"
 import { textIn } from "../../../actions/Actions.tsx"
 import { useFilters } from "../../../data/address.ts"
