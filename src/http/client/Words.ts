@@ -80,7 +80,9 @@ export const quoteNotes = ({ approval_rule, budgets = [] }: typeof Quote.Encoded
 export const addedSentence = ({ added, already, refused }: Omit<typeof OptOutsAdded.Encoded, "refusals">): string =>
   `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
+/** A number with its noun: "1 run", "2,000 runs". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`
 
 /** What was removed of a person's ways to sign in. */
 export const removedSentence = ({ id, second_factor, passkeys, sessions_ended }: RemovedFactors): string =>

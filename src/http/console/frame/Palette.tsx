@@ -8,10 +8,8 @@ import { useApiKeys, useCapabilities } from "../data/lists.ts"
 import { allPages, type Page } from "../data/page.ts"
 import { Status, toClipboard } from "../parts/Values.tsx"
 import { Icon } from "../parts/Icon.tsx"
-import { nameOf } from "../running/request.ts"
+import { isRunId, nameOf } from "../running/request.ts"
 import { closeOverlay, type FrameKind } from "./openPalette.ts"
-
-const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/
 
 interface ItemProps {
   readonly value: string
@@ -41,7 +39,8 @@ const groupLook =
 
 const Runs = ({ text }: { readonly text: string }) => {
   const runs = useRead(["runs", "palette"], () => api.runs.list({ query: { limit: 8 } }))
-  const runId = runForm.exec(text)?.[1]
+  const typed = text.trim()
+  const runId = isRunId(typed) ? typed : undefined
   return (
     <Command.Group heading="Runs" className={groupLook}>
       {runId !== undefined && (

@@ -14,6 +14,9 @@ export const withCap = (body: RunBody, amount: string): RunBody => ({
   routing: { ...body.routing, max_cost: body.routing?.max_cost ?? amount }
 })
 
+const runId = /^run_[0-9a-z]{6,40}$/
+export const isRunId = (text: string): boolean => runId.test(text)
+
 /** What a run runs. */
 export const nameOf = ({
   capability,

@@ -1,6 +1,9 @@
 /** All runs, live: filtered, grouped, exported. */
+import { X } from "lucide-react"
 import { useEffect, useMemo } from "react"
 import { firstRun } from "../../../client/Shell.ts"
+import { runStatuses } from "../../../client/operations.ts" with { type: "macro" }
+import { onForm, textIn } from "../../actions/Actions.tsx"
 import { type Search, useFilters, useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useApiKeys, useKeyNames } from "../../data/lists.ts"
@@ -9,18 +12,15 @@ import { exactDollars, sumOf } from "../../data/money.ts"
 import { useStore } from "../../data/store.ts"
 import { Export, FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedList, PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { inputLook } from "../../parts/Field.tsx"
 import { Button, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge, CodeBlock, statusWord } from "../../parts/Values.tsx"
+import { useProviders } from "../catalog/useCatalog.ts"
 import { usageColumns } from "../usage/UsageTable.tsx"
 import { periodIn } from "../usage/groupings.ts"
 import { RunTable } from "./RunTable.tsx"
-import { queryOf, useRuns } from "./useRuns.ts"
-import { X } from "lucide-react"
-import { runStatuses } from "../../../client/operations.ts" with { type: "macro" }
-import { onForm, textIn } from "../../actions/Actions.tsx"
-import { inputLook } from "../../parts/Field.tsx"
-import { useProviders } from "../catalog/useCatalog.ts"
 import { meaningOf } from "./searchText.ts"
+import { queryOf, useRuns } from "./useRuns.ts"
 
 const statuses = runStatuses()
 const groupings = { day: "By day", capability: "By capability", provider: "By provider", key: "By key" }

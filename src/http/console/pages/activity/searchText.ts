@@ -1,11 +1,11 @@
 /** What somebody means who types into Activity's search. Pure. */
+import { isRunId } from "../../running/request.ts"
 
 export type Meaning =
   | { readonly kind: "run"; readonly run_id: string }
   | { readonly kind: "filter"; readonly name: string; readonly value: string }
   | { readonly kind: "unknown" }
 
-const runId = /^run_[0-9a-z]{6,40}$/
 const pair = /^([^=\s]{1,100})=(.*)$/
 const capability = /^[a-z_]+\.[a-z_.]+$/
 const path = /^\/\S+$/
@@ -15,7 +15,7 @@ const filters: ReadonlyArray<string> = ["status", "capability", "provider", "end
 export const meaningOf = (typed: string, providers: ReadonlyArray<string>): Meaning => {
   const text = typed.trim()
   const filter = (name: string, value: string): Meaning => ({ kind: "filter", name, value })
-  if (runId.test(text)) return { kind: "run", run_id: text }
+  if (isRunId(text)) return { kind: "run", run_id: text }
   if (path.test(text)) return filter("endpoint", text)
   const [, name, value] = pair.exec(text) ?? []
   if (name !== undefined && value !== undefined)

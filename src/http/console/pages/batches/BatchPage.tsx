@@ -1,11 +1,11 @@
 /** One batch, live: its progress, what it has charged, its results so far, and the buttons that cancel it and retry its blocked rows. */
 import { useState } from "react"
+import { counted } from "../../../client/Words.ts"
 import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { amountOf, exactDollars, microsOf, shareOf } from "../../data/money.ts"
 import { useMay } from "../../data/session.ts"
-import { counted } from "../../data/words.ts"
 import { AmountField } from "../../parts/Field.tsx"
 import { Denied, Link, LoadedPage, Page, Panel } from "../../parts/Page.tsx"
 import { Id, Money, Status, statusBar, Time } from "../../parts/Values.tsx"

@@ -1,7 +1,7 @@
 /** Takes a CSV that is dropped or chosen, and says what is wrong with it. It is read in this page; nothing is sent before somebody runs it. */
 import { Upload } from "lucide-react"
 import { type DragEvent, useState } from "react"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { announce } from "../../parts/Values.tsx"
 import { type Sheet, sheetOf } from "./readFile.ts"
 

@@ -2,12 +2,12 @@
 import { useParam } from "../../data/address.ts"
 import { api, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { Badge, CodeBlock, Id, Money } from "../../parts/Values.tsx"
 import { Empty, LoadedPage, Page, RowLink, TextLink } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
+import { Badge, CodeBlock, Id, Money } from "../../parts/Values.tsx"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
-import { HealthBadge, PriceFrom, PricingWords } from "./prices.tsx"
 import { TryFrom } from "./TryIt.tsx"
+import { HealthBadge, PriceFrom, PricingWords } from "./prices.tsx"
 import { type InspectedCapability, isCapability } from "./useForm.ts"
 
 const columns = columnsOf("InspectedOffer", {

@@ -1,8 +1,12 @@
 /** The catalog: a search that answers while one types, over capabilities and raw endpoints. Without one, all capabilities, or what one provider has. The address has the search. */
 import { useEffect, useRef, useState } from "react"
+import { counted } from "../../../client/Words.ts"
 import { useFilters } from "../../data/address.ts"
-import { counted } from "../../data/words.ts"
+import { useCapabilities } from "../../data/lists.ts"
+import { useService } from "../../data/session.ts"
 import { FilterSelect } from "../../lists/Filters.tsx"
+import { PagedTable } from "../../lists/PagedList.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
 import { inputLook } from "../../parts/Field.tsx"
 import { ButtonLink, Empty, Loaded, OutLink, PageHead, Panel, Skeleton, TextLink, Untried } from "../../parts/Page.tsx"
 import { type Column, DataTable } from "../../parts/Table.tsx"
@@ -10,10 +14,6 @@ import { capabilityPage, endpointPage } from "../../running/request.ts"
 import { useRested } from "../../running/useQuote.ts"
 import { CostWords, HealthBadge, healthSentence, JobName, PriceFrom, ProviderCount } from "./prices.tsx"
 import { type FoundItem, useEndpoints, useProviders, useSearch } from "./useCatalog.ts"
-import { useCapabilities } from "../../data/lists.ts"
-import { useService } from "../../data/session.ts"
-import { columnsOf } from "../../lists/nouns.tsx"
-import { PagedTable } from "../../lists/PagedList.tsx"
 
 type Capability = NonNullable<ReturnType<typeof useCapabilities>["data"]>[number]
 type Provider = NonNullable<ReturnType<typeof useProviders>["data"]>[number]

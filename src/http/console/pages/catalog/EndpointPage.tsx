@@ -1,14 +1,14 @@
 /** A provider's own endpoint: what it costs and what changes the price, its schemas, and a form to try it. */
-import { api, ApiError, useRead } from "../../data/api.ts"
 import { useFilters, useParam } from "../../data/address.ts"
-import { Bullets } from "../../lists/Facts.tsx"
-import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
-import { Empty, LoadedPage, Page, TextLink } from "../../parts/Page.tsx"
+import { api, ApiError, useRead } from "../../data/api.ts"
 import { plainText } from "../../forms/providerText.ts"
+import { Bullets } from "../../lists/Facts.tsx"
+import { Empty, LoadedPage, Page, TextLink } from "../../parts/Page.tsx"
+import { Badge, CodeBlock, Id } from "../../parts/Values.tsx"
 import { capabilityPage } from "../../running/request.ts"
 import { About, Json, type Tab } from "../run/Tabs.tsx"
-import { CostWords, HealthBadge, healthSentence } from "./prices.tsx"
 import { TryFrom } from "./TryIt.tsx"
+import { CostWords, HealthBadge, healthSentence } from "./prices.tsx"
 import { type InspectedEndpoint, isCapability } from "./useForm.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const

@@ -1,11 +1,11 @@
 /** The fields of a request, by part, or the same as JSON; and below them the options of routing. */
+import { OwnForm, type Wording } from "../../forms/Inputs.tsx"
 import { Disclosure, SchemaForm } from "../../forms/SchemaForm.tsx"
 import { meaningOf, membersOf } from "../../forms/draft.ts"
-import { OwnForm, type Wording } from "../../forms/Inputs.tsx"
 import { labelWords } from "../../forms/providerText.ts"
 import { choicesOf } from "../../forms/schema.ts"
-import { Button } from "../../parts/Page.tsx"
 import { TextArea } from "../../parts/Field.tsx"
+import { Button } from "../../parts/Page.tsx"
 import { type Form, type Inspected, isCapability, optionsOf, type Part } from "./useForm.ts"
 
 interface Shared {

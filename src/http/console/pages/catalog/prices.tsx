@@ -1,6 +1,6 @@
 /** What a list of the catalog says in a few words: names, prices, and how well calls went. */
-import { isRecord } from "../../data/json.ts"
 import { percent } from "../../../client/Words.ts"
+import { isRecord } from "../../data/json.ts"
 import { duration } from "../../data/time.ts"
 import { wordOf } from "../../lists/nouns.tsx"
 import { RowLink } from "../../parts/Page.tsx"

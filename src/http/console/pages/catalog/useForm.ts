@@ -1,11 +1,11 @@
 /** The state of a form that makes a request: its parts as fields or JSON, options of routing, and the problems that the service names. */
 import { useMemo, useState } from "react"
+import type { AnswerOf } from "../../data/api.ts"
 import { isRecord } from "../../data/json.ts"
 import { type Draft, draftOf, fits, isComplete, jsonIn, meaningOf, type Meant } from "../../forms/draft.ts"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { type Field, formOf, groupsOf, type ObjectField } from "../../forms/schema.ts"
 import { isRunBody, type RunBody } from "../../running/request.ts"
-import type { AnswerOf } from "../../data/api.ts"
 
 export type Inspected = AnswerOf<"catalog", "inspect">
 export type InspectedCapability = Extract<Inspected, { readonly capability: string }>

@@ -1,8 +1,10 @@
 /** History: what the organization already knows of a person, company or page, before it buys or writes again. */
 import { Search as SearchShape } from "lucide-react"
 import { type ClipboardEvent, type ReactNode, useState } from "react"
+import { counted } from "../../../client/Words.ts"
 import { onForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
+import { Bullets, Figure } from "../../lists/Facts.tsx"
 import { Field, Select } from "../../parts/Field.tsx"
 import { Button, Empty, Loaded, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
@@ -22,8 +24,6 @@ import {
   subjectCharsMax,
   useHistory
 } from "./useHistory.ts"
-import { counted } from "../../data/words.ts"
-import { Bullets, Figure } from "../../lists/Facts.tsx"
 
 const Contacted = ({ history }: { readonly history: Known }) => {
   const { last_contact, last_unknown, last_touch } = history

@@ -1,7 +1,7 @@
 /** What the organization's runs have about a subject, and subjects as people paste them. */
 import { keepPreviousData } from "@tanstack/react-query"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 
 /** Trimmed lines without empty and repeated ones, in the order of the text. */
 export const linesOf = (text: string): ReadonlyArray<string> => [

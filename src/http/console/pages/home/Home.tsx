@@ -1,17 +1,17 @@
 /** Home: what there is to spend, what was spent, what needs attention, and the first steps of a new organization. */
+import { TriangleAlert } from "lucide-react"
+import type { ReactNode } from "react"
+import { api, useRead } from "../../data/api.ts"
+import { exactDollars, isLess } from "../../data/money.ts"
 import { useSession } from "../../data/session.ts"
-import { Figure, Meter } from "../../lists/Facts.tsx"
+import { present, utcDay } from "../../data/time.ts"
 import { useGuard, useWallet } from "../../frame/Balance.tsx"
+import { Figure, Meter } from "../../lists/Facts.tsx"
 import { Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { Cents, Time } from "../../parts/Values.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { Latest } from "./Latest.tsx"
 import UsageChart from "./UsageChart.tsx"
-import { TriangleAlert } from "lucide-react"
-import type { ReactNode } from "react"
-import { api, useRead } from "../../data/api.ts"
-import { present, utcDay } from "../../data/time.ts"
-import { exactDollars, isLess } from "../../data/money.ts"
 
 /** A capability or an endpoint fails if more than half of at least so many runs did. */
 const failingRunsMin = 5

@@ -1,19 +1,19 @@
 /** One API key: its budget and when it resets, its rules as a form, rotation and revocation. */
 import { useState } from "react"
 import { scopeWords } from "../../../client/Words.ts"
+import { ConfirmAction } from "../../actions/Actions.tsx"
 import { useGo, useParam } from "../../data/address.ts"
 import { type AnswerOf, api, queries } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
-import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { Secret } from "../../forms/Secret.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { NounFacts } from "../../lists/nouns.tsx"
+import { Select } from "../../parts/Field.tsx"
 import { LoadedPage, Page, Panel, TextLink } from "../../parts/Page.tsx"
 import { AllowancePanel } from "./Allowances.tsx"
 import { BudgetBar, isChangeable, isUsable, KeyLink, KeyState } from "./KeyState.tsx"
 import { type ApiKey, firstRules, useKey, useMayEnd, useRuleWords } from "./keys.ts"
-import { ConfirmAction } from "../../actions/Actions.tsx"
-import { Select } from "../../parts/Field.tsx"
 
 type NewKey = AnswerOf<"keys", "rotate">
 interface EndKeyProps {

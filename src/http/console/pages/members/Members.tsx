@@ -1,16 +1,16 @@
 /** The people of the organization with their roles, and invitations that are open. */
+import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { useMay, useService, useSession } from "../../data/session.ts"
+import { Secret } from "../../forms/Secret.tsx"
 import { Facts } from "../../lists/Facts.tsx"
-import { columnsOf } from "../../lists/nouns.tsx"
 import { PagedTable, usePaged } from "../../lists/PagedList.tsx"
+import { columnsOf } from "../../lists/nouns.tsx"
+import { EmailField, Select } from "../../parts/Field.tsx"
 import { Allowed, Page, Panel } from "../../parts/Page.tsx"
+import type { Column } from "../../parts/Table.tsx"
 import { Badge, Time } from "../../parts/Values.tsx"
 import { type Member, RemoveFactors, RemoveMember, RoleOf, roleOf, roleWords } from "./MemberActions.tsx"
-import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
-import { Secret } from "../../forms/Secret.tsx"
-import { EmailField, Select } from "../../parts/Field.tsx"
-import type { Column } from "../../parts/Table.tsx"
 
 type Invitation = AnswerOf<"invitations", "list">["items"][number]
 

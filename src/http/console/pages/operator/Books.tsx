@@ -1,7 +1,7 @@
 /** The books of all wallets: every equation recomputed now, audits before, and how far the ledger's heads are signed. */
 import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { Button, Loaded, LoadedPanel, Page, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Money, Time } from "../../parts/Values.tsx"
 import { Ask, SmallTable, Verdict } from "./parts.tsx"

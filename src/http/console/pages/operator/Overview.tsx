@@ -1,6 +1,6 @@
 /** The operator's first page: what was earned and how runs ended, what waits, what failed, and whether the books added up the last time. */
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { Figure } from "../../lists/Facts.tsx"
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { Loaded, LoadedPanel, PageHead, Skeleton, TextLink } from "../../parts/Page.tsx"

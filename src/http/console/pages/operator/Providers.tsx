@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { Loaded, Page, Panel, Skeleton, TextLink } from "../../parts/Page.tsx"
 import { HealthBadge } from "../catalog/prices.tsx"

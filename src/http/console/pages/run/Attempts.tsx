@@ -2,8 +2,8 @@
 import { duration } from "../../data/time.ts"
 import { Loaded, Panel, TextLink } from "../../parts/Page.tsx"
 import { Money, Status, statusBar, statusWord } from "../../parts/Values.tsx"
-import { type Details, type OfRun, type Run, useDetails } from "./useRun.ts"
 import { OfferTable } from "../../running/QuotePanel.tsx"
+import { type Details, type OfRun, type Run, useDetails } from "./useRun.ts"
 
 const routings: Readonly<Record<string, string>> = {
   pinned: "The request names the provider, so no other was called.",

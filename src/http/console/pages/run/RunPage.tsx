@@ -5,9 +5,12 @@ import { useFilters, useGo, useParam } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useMay } from "../../data/session.ts"
 import { duration } from "../../data/time.ts"
+import { Dialog } from "../../parts/Dialog.tsx"
+import { FormProblem } from "../../parts/Field.tsx"
 import { CopyMenu } from "../../parts/Menu.tsx"
 import { Button, ButtonLink, Denied, LoadedPage, Page } from "../../parts/Page.tsx"
 import { Id, Status, Time } from "../../parts/Values.tsx"
+import { QuotePanel } from "../../running/QuotePanel.tsx"
 import { commandsOf, type Copied } from "../../running/commands.ts"
 import {
   capabilityPage,
@@ -18,19 +21,15 @@ import {
   runWord,
   withCap
 } from "../../running/request.ts"
+import { useQuote, useStart } from "../../running/useQuote.ts"
 import { Waits } from "../approvals/Decide.tsx"
 import { Attempts, Why } from "./Attempts.tsx"
-import { InputTab, LedgerTab, RawTab, ReceiptTab, ResultTab } from "./DataTabs.tsx"
-import { EventsTab } from "./EventsTab.tsx"
+import { EventsTab, InputTab, LedgerTab, RawTab, ReceiptTab, ResultTab } from "./DataTabs.tsx"
 import { MoneyBar } from "./MoneyBar.tsx"
 import { Trouble } from "./Result.tsx"
 import { type Tab, Tabs } from "./Tabs.tsx"
-import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
 import { Warranty } from "./Warranty.tsx"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { FormProblem } from "../../parts/Field.tsx"
-import { QuotePanel } from "../../running/QuotePanel.tsx"
-import { useQuote, useStart } from "../../running/useQuote.ts"
+import { type Details, type OfRun, useDetails, useRun } from "./useRun.ts"
 
 /** The form of the capability or endpoint, with the request of this run. */
 const formOf = ({ capability, provider, endpoint, method }: RunBody, run_id: string) =>

@@ -1,7 +1,7 @@
 /** What can be run here, and from which price, for people who are signed out. The catalog is public. */
 import { useCapabilities } from "../../data/lists.ts"
 import { Skeleton, Untried } from "../../parts/Page.tsx"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { Money } from "../../parts/Values.tsx"
 
 const Offer = () => {

@@ -1,6 +1,6 @@
 /** Usage in groups as a table, with the sum of what is shown. */
 import { exactDollars, sumOf } from "../../data/money.ts"
-import { counted } from "../../data/words.ts"
+import { counted } from "../../../client/Words.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
 import { Panel, RowLink } from "../../parts/Page.tsx"

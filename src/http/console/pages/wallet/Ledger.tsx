@@ -11,6 +11,7 @@ import { Button, Panel, RowLink } from "../../parts/Page.tsx"
 import { Id, Money, Time } from "../../parts/Values.tsx"
 import { wordsOfEntries } from "../../../client/operations.ts" with { type: "macro" }
 import type { Column } from "../../parts/Table.tsx"
+import { isRunId } from "../../running/request.ts"
 import { Receipt } from "./Downloads.tsx"
 
 type Entry = AnswerOf<"wallet", "transactions">["items"][number]
@@ -19,8 +20,6 @@ type EntryType = Entry["type"]
 const words = wordsOfEntries()
 const isType = (text: string): text is EntryType => Object.hasOwn(words, text)
 
-const isRun = (reference: string) => /^run_[0-9a-z]{6,40}$/.test(reference)
-
 /** The entries of one run, or one other entry. Newest first, as they are read. */
 type Row = readonly [Entry, ...ReadonlyArray<Entry>]
 
@@ -28,7 +27,7 @@ type Row = readonly [Entry, ...ReadonlyArray<Entry>]
 const folded = (entries: ReadonlyArray<Entry>): ReadonlyArray<Row> => {
   const rows = new Map<string, Row>()
   for (const entry of entries) {
-    const key = isRun(entry.reference) ? entry.reference : entry.id
+    const key = isRunId(entry.reference) ? entry.reference : entry.id
     const row = rows.get(key)
     rows.set(key, row === undefined ? [entry] : [...row, entry])
   }
@@ -53,7 +52,7 @@ const Steps = ({ row }: { readonly row: Row }) => (
 
 const Of = ({ row }: { readonly row: Row }) => {
   const [{ type, reference, note }] = row
-  if (!isRun(reference))
+  if (!isRunId(reference))
     return (
       <>
         <span className="font-medium">{words[type]}</span>

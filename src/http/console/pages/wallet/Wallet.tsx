@@ -1,5 +1,6 @@
 /** The wallet: what there is to spend, paying in, the ledger, and the proof that both add up. */
 import { CircleCheck, CircleX, TriangleAlert } from "lucide-react"
+import { counted } from "../../../client/Words.ts"
 import { type AnswerOf, api, queries, useRead } from "../../data/api.ts"
 import { exactDollars } from "../../data/money.ts"
 import { useDenied, useService } from "../../data/session.ts"
@@ -12,7 +13,6 @@ import { Id, Money, Time } from "../../parts/Values.tsx"
 import { TopUp } from "../home/TopUp.tsx"
 import { Downloads } from "./Downloads.tsx"
 import { Ledger } from "./Ledger.tsx"
-import { counted } from "../../data/words.ts"
 
 type Audited = AnswerOf<"wallet", "audit">
 type Line = readonly [words: string, amount: string, isTotal: boolean]

@@ -1,16 +1,16 @@
 /** Deliveries of an endpoint, newest first: what was sent, what the endpoint answered, and sending it again. */
+import { counted } from "../../../client/Words.ts"
 import { ActionButton } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { duration } from "../../data/time.ts"
-import { counted } from "../../data/words.ts"
+import { PayloadForm } from "../../forms/PayloadFields.tsx"
+import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { FilterSelect } from "../../lists/Filters.tsx"
 import { PagedList, usePaged } from "../../lists/PagedList.tsx"
-import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import { May, Panel } from "../../parts/Page.tsx"
+import { Badge, CodeBlock, Id, Time } from "../../parts/Values.tsx"
 import type { Delivery, Endpoint } from "./endpoints.tsx"
-import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
-import { PayloadForm } from "../../forms/PayloadFields.tsx"
 
 const form = payloadForm("webhooks", "replayAll")
 const words = {

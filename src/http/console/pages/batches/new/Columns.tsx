@@ -1,6 +1,6 @@
 /** Chooses which column fills which field of the input, and shows the first rows as they will be run, and every row in which something is wrong. */
 import type { CellValue } from "../../../../client/Columns.ts"
-import { counted } from "../../../data/words.ts"
+import { counted } from "../../../../client/Words.ts"
 import { Select } from "../../../parts/Field.tsx"
 import { type Column, DataTable } from "../../../parts/Table.tsx"
 import type { Sheet } from "../readFile.ts"

@@ -2,7 +2,7 @@
 import { api, useRead } from "../../../data/api.ts"
 import { useParam } from "../../../data/address.ts"
 import { exactDollars } from "../../../data/money.ts"
-import { counted } from "../../../data/words.ts"
+import { counted } from "../../../../client/Words.ts"
 import { Facts } from "../../../lists/Facts.tsx"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { Badge, Id, Money, Time } from "../../../parts/Values.tsx"
