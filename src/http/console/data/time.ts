@@ -53,9 +53,8 @@ export const duration = (millis: number): string => {
 
 const dayForm = (timeZone: string) => new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
 
-/** Today in a time zone, and so many days before it. */
-export const zoneDay = (zone: string, now: number, daysBefore = 0): string =>
-  utcDay(Date.parse(dayForm(zone).format(now)), daysBefore)
+/** Today in a time zone. */
+export const zoneDay = (zone: string, now: number): string => dayForm(zone).format(now)
 
 /** A day of UTC, so many days before now. */
 export const utcDay = (now: number, daysBefore = 0): string =>

@@ -8,7 +8,7 @@ import { type Search, useFilters, useGo } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
 import { useApiKeys, useKeyNames } from "../../data/lists.ts"
 import { connection, refreshSoon, useLive } from "../../data/live.ts"
-import { exactDollars, sumOf } from "../../data/money.ts"
+import { exactDollars } from "../../data/money.ts"
 import { useStore } from "../../data/store.ts"
 import { Export, FilterSelect, Period } from "../../lists/Filters.tsx"
 import { PagedList, PagedTable, usePaged } from "../../lists/PagedList.tsx"
@@ -17,7 +17,7 @@ import { Button, PageHead, TextLink } from "../../parts/Page.tsx"
 import { Badge, CodeBlock, statusWord } from "../../parts/Values.tsx"
 import { useProviders } from "../catalog/useCatalog.ts"
 import { usageColumns } from "../usage/UsageTable.tsx"
-import { periodIn } from "../usage/groupings.ts"
+import { chargedIn, periodIn } from "../usage/groupings.ts"
 import { RunTable } from "./RunTable.tsx"
 import { meaningOf } from "./searchText.ts"
 import { queryOf, useRuns } from "./useRuns.ts"
@@ -159,7 +159,7 @@ const Groups = ({ search }: { readonly search: Search }) => {
       />
       {items !== null && items.length > 0 && (
         <p className="mt-3 text-muted">
-          {!hasMore && `${exactDollars(sumOf(items.map(({ charged }) => charged)))} in total. `}
+          {!hasMore && `${exactDollars(chargedIn(items))} in total. `}
           Finished runs by day of the time zone; other filters do not apply to groups.
         </p>
       )}

@@ -1,15 +1,13 @@
 /** Runs and spending by day, from the first day that has any. */
 import { useMemo } from "react"
-import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { present, zoneDay } from "../../data/time.ts"
-import { axisDollars, exactDollars, heightOf, sumOf } from "../../data/money.ts"
+import { api, useRead } from "../../data/api.ts"
+import { axisDollars } from "../../data/money.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { counted } from "../../../client/Words.ts"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { Empty, Loaded, Panel, Skeleton } from "../../parts/Page.tsx"
 import { Cents } from "../../parts/Values.tsx"
-
-type Item = AnswerOf<"usage", "get">["items"][number]
+import { chargedIn, daysOf, type Item, lineOf } from "../usage/groupings.ts"
 
 const countAxis = (value: number) => (Number.isInteger(value) ? String(value) : "")
 
@@ -19,29 +17,12 @@ const ends = [
   ["failed", "Failed", "--color-red"]
 ] as const
 
-const daysMax = 30
 /** Fewer days would make bars without a past. */
 const daysMin = 7
 
-const lastDays = (zone: string): ReadonlyArray<string> => {
-  const now = present()
-  return Array.from({ length: daysMax }, (_, index) => zoneDay(zone, now, daysMax - 1 - index))
-}
 const sinceFirst = (days: ReadonlyArray<string>, items: ReadonlyArray<Item>) => {
   const first = days.findIndex((day) => items.some((item) => item.day === day))
-  return days.slice(Math.min(Math.max(first, 0), daysMax - daysMin))
-}
-
-const useDailyUsage = () => {
-  const zone = useZone()
-  const days = useMemo(() => lastDays(zone), [zone])
-  const from = days[0] ?? ""
-  const usage = useRead(
-    ["usage", "days", from],
-    () => api.usage.get({ query: { group_by: "day", from, limit: 200 } }),
-    { staleTime: 60_000 }
-  )
-  return { days, usage, zone }
+  return days.slice(Math.min(Math.max(first, 0), days.length - daysMin))
 }
 
 const Charts = ({
@@ -55,16 +36,7 @@ const Charts = ({
     const days = sinceFirst(all, items)
     const byDay = new Map(items.map((item) => [item.day, item]))
     const bars = days.map((day) => byDay.get(day))
-    const charged = (index: number) => exactDollars(bars[index]?.charged ?? "0")
-    const spending: ReadonlyArray<Line> = [
-      {
-        name: "Charged",
-        token: "--color-accent",
-        values: bars.map((one) => heightOf(one?.charged ?? "0")),
-        words: charged,
-        bars: true
-      }
-    ]
+    const spending = [lineOf("Charged", "--color-accent", items, days, true)]
     // Each bar stands on the ones below it, and is painted before them.
     const runs = ends
       .map(
@@ -79,11 +51,10 @@ const Charts = ({
       .toReversed()
     return { days, spending, runs }
   }, [all, items])
-  const total = sumOf(items.map(({ charged }) => charged))
   const count = items.reduce((sum, one) => sum + one.runs, 0)
   return (
     <div className="grid gap-6 lg:grid-cols-2">
-      <Panel title={`Spending of ${days.length} days`} actions={<Cents amount={total} />}>
+      <Panel title={`Spending of ${days.length} days`} actions={<Cents amount={chargedIn(items)} />}>
         <Legend lines={spending} />
         <Chart label="Spending by day" days={days} lines={spending} axis={axisDollars} />
       </Panel>
@@ -96,7 +67,10 @@ const Charts = ({
 }
 
 const UsageChart = () => {
-  const { days, usage, zone } = useDailyUsage()
+  const zone = useZone()
+  const days = useMemo(() => daysOf({}, zone), [zone])
+  const query = { group_by: "day", from: days[0] ?? "", limit: 200 }
+  const usage = useRead(["usage", "days", query.from], () => api.usage.get({ query }), { staleTime: 60_000 })
   return (
     <Loaded query={usage} skeleton={<Skeleton lines={6} height={24} />}>
       {({ items }) =>

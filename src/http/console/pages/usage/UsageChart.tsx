@@ -1,55 +1,33 @@
 /** Charges by day: one line for each of the dearest values of the first group, and one for all other values together. */
 import { useMemo } from "react"
 import { api, useRead } from "../../data/api.ts"
-import { present, utcDay, zoneDay } from "../../data/time.ts"
-import { axisDollars, exactDollars, heightOf, isLess, sumOf } from "../../data/money.ts"
+import { axisDollars, isLess } from "../../data/money.ts"
 import { useZone } from "../../frame/Balance.tsx"
 import { allRows } from "../../lists/PagedList.tsx"
 import { Chart, Legend, type Line } from "../../parts/Chart.tsx"
 import { LoadedPanel, Skeleton } from "../../parts/Page.tsx"
-import { type Days, type Grouping, type Item, useGrouped, valueOf, valueWords, wordOf } from "./groupings.ts"
+import {
+  chargedIn,
+  type Days,
+  daysOf,
+  type Grouping,
+  type Item,
+  lineOf,
+  useGrouped,
+  valueOf,
+  valueWords,
+  wordOf
+} from "./groupings.ts"
 
-const dayMillis = 86_400_000
-const daysDefault = 30
-const daysMax = 400
 /** Groups by day are many; a chart of more than this is asked for a shorter time. */
 const groupsMax = 2_000
 /** More lines can't be told apart. */
 const tokens = ["--color-accent", "--color-green", "--color-amber", "--color-violet"]
 const tokenOfOthers = "--color-grey"
 
-/** The days of the period, as the API widens it. */
-const daysOf = ({ from, to }: Days, zone: string): ReadonlyArray<string> => {
-  const last = Date.parse((to ?? zoneDay(zone, present())).slice(0, 10))
-  const first = from === undefined ? last - (daysDefault - 1) * dayMillis : Date.parse(from.slice(0, 10))
-  const count = Math.floor((last - first) / dayMillis) + 1
-  // Dates that are none, or the wrong way round, are refused by the table's own question.
-  if (!Number.isFinite(count) || count < 1) return []
-  return Array.from({ length: Math.min(daysMax, count) }, (_, index) => utcDay(first + index * dayMillis))
-}
-
 const readAll = (group_by: string, period: Days) =>
   allRows<Item>((from) => api.usage.get({ query: { ...period, group_by, ...from } }), groupsMax)
 
-const chargedIn = (items: ReadonlyArray<Item>) => sumOf(items.map(({ charged }) => charged))
-
-const lineOf = (
-  name: string,
-  token: string,
-  items: ReadonlyArray<Item>,
-  days: ReadonlyArray<string>,
-  isAlone: boolean
-): Line => {
-  const byDay = Map.groupBy(items, (item) => item.day ?? "")
-  const amounts = days.map((day) => chargedIn(byDay.get(day) ?? []))
-  return {
-    name,
-    token,
-    values: amounts.map(heightOf),
-    words: (index) => `${isAlone ? "" : `${name} `}${exactDollars(amounts[index] ?? "0")}`,
-    bars: isAlone
-  }
-}
 const linesOf = (
   items: ReadonlyArray<Item>,
   grouping: Grouping | null,

@@ -1,5 +1,5 @@
 /** Usage in groups as a table, with the sum of what is shown. */
-import { exactDollars, sumOf } from "../../data/money.ts"
+import { exactDollars } from "../../data/money.ts"
 import { counted } from "../../../client/Words.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { type Paged, PagedTable } from "../../lists/PagedList.tsx"
@@ -7,6 +7,7 @@ import { Panel, RowLink } from "../../parts/Page.tsx"
 import type { Column } from "../../parts/Table.tsx"
 import {
   activityOf,
+  chargedIn,
   type Days,
   type Grouping,
   type Item,
@@ -42,8 +43,7 @@ export const usageColumns = (
 
 const totalWords = (items: ReadonlyArray<Item>, hasMore: boolean) => {
   const runs = items.reduce((sum, one) => sum + one.runs, 0)
-  const charged = exactDollars(sumOf(items.map((one) => one.charged)))
-  const words = `${counted(runs, "run")}, ${charged}`
+  const words = `${counted(runs, "run")}, ${exactDollars(chargedIn(items))}`
   return hasMore ? `${words} in the groups that are shown. There are more groups.` : `${words} in total.`
 }
 

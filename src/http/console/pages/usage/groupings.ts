@@ -1,8 +1,11 @@
-/** What usage is grouped by, as the address and the API write it. */
+/** What usage is grouped by, as the address and the API write it, and the days and lines of its charts. */
 import { useMemo } from "react"
 import type { AnswerOf } from "../../data/api.ts"
 import { type Search, setOnly, useFilters } from "../../data/address.ts"
 import { useKeyNames } from "../../data/lists.ts"
+import { exactDollars, heightOf, sumOf } from "../../data/money.ts"
+import { present, utcDay, zoneDay } from "../../data/time.ts"
+import type { Line } from "../../parts/Chart.tsx"
 import { statusWord } from "../../parts/Values.tsx"
 
 export type Item = AnswerOf<"usage", "get">["items"][number]
@@ -85,4 +88,39 @@ export const activityOf = (item: Item, groupings: ReadonlyArray<Grouping>, perio
     } else query.set(grouping, value)
   }
   return `/activity?${query}`
+}
+
+const dayMillis = 86_400_000
+const daysDefault = 30
+const daysMax = 400
+
+/** The days of the period, as the API widens it. */
+export const daysOf = ({ from, to }: Days, zone: string): ReadonlyArray<string> => {
+  const last = Date.parse((to ?? zoneDay(zone, present())).slice(0, 10))
+  const first = from === undefined ? last - (daysDefault - 1) * dayMillis : Date.parse(from.slice(0, 10))
+  const count = Math.floor((last - first) / dayMillis) + 1
+  // Dates that are none, or the wrong way round, are refused by the table's own question.
+  if (!Number.isFinite(count) || count < 1) return []
+  return Array.from({ length: Math.min(daysMax, count) }, (_, index) => utcDay(first + index * dayMillis))
+}
+
+export const chargedIn = (items: ReadonlyArray<Item>): string => sumOf(items.map(({ charged }) => charged))
+
+/** What was charged on each of the days. The line alone has bars, and needs no name in words. */
+export const lineOf = (
+  name: string,
+  token: string,
+  items: ReadonlyArray<Item>,
+  days: ReadonlyArray<string>,
+  isAlone: boolean
+): Line => {
+  const byDay = Map.groupBy(items, (item) => item.day ?? "")
+  const amounts = days.map((day) => chargedIn(byDay.get(day) ?? []))
+  return {
+    name,
+    token,
+    values: amounts.map(heightOf),
+    words: (index) => `${isAlone ? "" : `${name} `}${exactDollars(amounts[index] ?? "0")}`,
+    bars: isAlone
+  }
 }
