@@ -10,7 +10,7 @@ import type { RowEnd } from "../../schema/batches/Batch.ts"
 import { countFree } from "../usage/freeStorage.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
-import { bigints, done, hasRows, jsons, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { bigints, done, hasRows, ints, jsons, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 
 export const Feed = Schema.Struct({
   batch_id: Schema.String,
@@ -162,9 +162,7 @@ export class BatchFeeds extends Context.Service<
             WITH held AS (${held(feed)}), over AS (
               UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json,
                                       request = CASE WHEN n.status = 'blocked' THEN r.request END
-              FROM held, unnest(${bigints(rows.map((one) => BigInt(one.row)))}, ${texts(rows.map((one) => one.status))},
-                                ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
-                                ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)
+              FROM held, ${tableOf("n", rows, { row: ints, status: texts, run_id: texts, charged: bigints, error: jsons })}
               WHERE r.batch_id = held.batch_id AND r.row = n.row AND r.status = 'running'
               RETURNING r.status, r.charged, ${keptBytes} AS bytes
             )${countFree(sql, keptBy(feed, "over"))}

@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, jsons, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, ints, jsons, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { dayAt, dayStart } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import {
@@ -127,7 +127,7 @@ export class EventWriter extends Context.Service<
         INSERT INTO events (org_id, position, kind, run_id, step, data, happened_at)
         SELECT ${org_id}, n.position, n.kind, n.run_id, n.step, n.data::json, n.happened_at::timestamptz
         FROM unnest(${bigints(events.map((_, index) => after + 1n + BigInt(index)))}, ${texts(events.map(({ kind }) => kind))},
-                    ${texts(events.map(({ run_id }) => run_id))}, ${bigints(events.map(({ step }) => (step === null ? null : BigInt(step))))},
+                    ${texts(events.map(({ run_id }) => run_id))}, ${ints(events.map(({ step }) => step))},
                     ${jsons(events.map(({ data }) => JSON.stringify(data)))}, ${texts(events.map(({ happened_at }) => happened_at.toISOString()))})
              AS n(position, kind, run_id, step, data, happened_at)`
 

@@ -4,7 +4,7 @@
  * They commit with what caused them, so an event exists if and only if its cause does.
  */
 import type { SqlClient } from "effect/sql"
-import { jsons, texts } from "../postgres/Rows.ts"
+import { jsons, tableOf, texts } from "../postgres/Rows.ts"
 import type { Payment } from "../../schema/wallet/Payment.ts"
 import { usd } from "../../schema/money/Money.ts"
 
@@ -36,8 +36,7 @@ export const writeInbox = (
           ), ${sql.literal(name)}_inbox AS (
             INSERT INTO event_inbox (org_id, kind, reference, data)
             SELECT org_id, kind, reference, data::json
-            FROM unnest(${texts(events.map((e) => e.org_id))}, ${texts(events.map((e) => e.kind))}, ${texts(events.map((e) => e.reference))},
-                        ${jsons(events.map((e) => JSON.stringify(e.data)))}) AS n(org_id, kind, reference, data)
+            FROM ${tableOf("n", events, { org_id: texts, kind: texts, reference: texts }, { data: jsons(events.map((e) => JSON.stringify(e.data))) })}
             WHERE ${condition}
           )`
 

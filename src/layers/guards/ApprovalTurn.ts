@@ -9,7 +9,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { Approval, type ApprovalRule, type ApprovalState, Ruling } from "../../schema/guards/Approval.ts"
 import { writeInbox } from "../events/Inbox.ts"
-import { bigints, booleans, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, booleans, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 export const decodeRuling = Schema.decodeUnknownSync(Ruling)
 export const encodeRuling = Schema.encodeSync(Schema.fromJsonString(Ruling))
@@ -64,8 +64,7 @@ export const readApprovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
   const rows = yield* approvalRows(sql`
     SELECT a.run_id, a.state, a.rule_name, a.role, a.self_approval, a.started_by, a.digest,
            (extract(epoch FROM a.expires_at) * 1000000)::bigint AS expires_micros, n.decider, m.role AS decider_role
-    FROM unnest(${texts(rulings.map((one) => one.org_id))}, ${texts(rulings.map((one) => one.run_id))},
-                ${texts(rulings.map((one) => decodeRuling(one.payload).by))}) AS n(org_id, run_id, decider)
+    FROM ${tableOf("n", rulings, { org_id: texts, run_id: texts }, { decider: texts(rulings.map((one) => decodeRuling(one.payload).by)) })}
     JOIN approvals a ON a.run_id = n.run_id AND a.org_id = n.org_id
     LEFT JOIN members m ON m.org_id = n.org_id AND m.user_id = n.decider`)
   const view: ApprovalView = new Map(rows.map((row) => [rulingKey(row.run_id, row.decider), row]))
@@ -89,20 +88,16 @@ export const writeApprovals = (sql: SqlClient.SqlClient, effects: ApprovalEffect
   const { waiting, decided } = effects
   const none = sql.literal("")
   if (waiting.length + decided.length === 0) return none
+  const rows = waiting.map(({ rule, ...run }) => ({ ...run, ...rule, rule_id: rule.id, rule_name: rule.name }))
   const added = sql`, approvals_added AS (
             INSERT INTO approvals (run_id, org_id, hold, started_by, rule_id, rule_name, role, self_approval, requested_at, expires_at)
-            SELECT n.run_id, n.org_id, n.hold, n.started_by, n.rule_id, n.rule_name, n.role, n.self_approval, ${at}, ${at} + n.seconds * interval '1 second'
-            FROM unnest(${texts(waiting.map((w) => w.run_id))}, ${texts(waiting.map((w) => w.org_id))}, ${bigints(waiting.map((w) => w.hold))},
-                        ${texts(waiting.map((w) => w.started_by))}, ${texts(waiting.map((w) => w.rule.id))}, ${texts(waiting.map((w) => w.rule.name))},
-                        ${texts(waiting.map((w) => w.rule.role))}, ${booleans(waiting.map((w) => w.rule.self_approval))},
-                        ${bigints(waiting.map((w) => BigInt(w.rule.expires_after)))})
-                 AS n(run_id, org_id, hold, started_by, rule_id, rule_name, role, self_approval, seconds)
+            SELECT n.run_id, n.org_id, n.hold, n.started_by, n.rule_id, n.rule_name, n.role, n.self_approval, ${at}, ${at} + n.expires_after * interval '1 second'
+            FROM ${tableOf("n", rows, { run_id: texts, org_id: texts, hold: bigints, started_by: texts, rule_id: texts, rule_name: texts, role: texts, self_approval: booleans, expires_after: ints })}
           )`
   const starting = decided.filter(({ starts }) => starts)
   const ruled = sql`, approvals_decided AS (
             UPDATE approvals a SET state = n.state, decided_by = n.by, via = n.via, decided_at = ${at}
-            FROM unnest(${texts(decided.map((d) => d.run_id))}, ${texts(decided.map((d) => d.state))}, ${texts(decided.map((d) => d.by))},
-                        ${texts(decided.map((d) => d.via))}) AS n(run_id, state, by, via)
+            FROM ${tableOf("n", decided, { run_id: texts, state: texts, by: texts, via: texts })}
             WHERE a.run_id = n.run_id AND a.state = 'pending' RETURNING 1
           ), approvals_started AS (
             UPDATE open_runs SET state = 'queued', since = ${at}

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Contact, type Contacts, guardedSeconds, plannedContacts } from "../../schema/guards/ContactGuard.ts"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 export interface ContactView {
   /** `contact_guard_days` by organization. Organizations without one are missing. */
@@ -74,7 +74,7 @@ export const readContacts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Conta
   return Effect.map(
     contactRows(sql`
       SELECT n.org_id, n.identity, g.days::int AS days, c.run_id, (extract(epoch FROM c.contacted_at) * 1000000)::bigint AS at
-      FROM (SELECT DISTINCT * FROM unnest(${texts(identities.map((a) => a.org_id))}, ${texts(identities.map((a) => a.identity))}) AS u(org_id, identity)) n
+      FROM (SELECT DISTINCT * FROM ${tableOf("u", identities, { org_id: texts, identity: texts })}) n
       LEFT JOIN contact_guards g ON g.org_id = n.org_id
       LEFT JOIN LATERAL (
         SELECT run_id, contacted_at FROM contact_claims c
@@ -102,16 +102,14 @@ export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: C
       : sql`, contacted AS (
             INSERT INTO contact_claims (org_id, identity, run_id, contacted_at)
             SELECT DISTINCT n.org_id, contact_identity(n.org_id, n.identity), n.run_id, now() + n.waits * interval '1 second'
-            FROM unnest(${texts(claims.map((c) => c.org_id))}, ${texts(claims.map((c) => c.identity))}, ${texts(claims.map((c) => c.run_id))},
-                        ${bigints(claims.map((c) => BigInt(c.waits)))})
-                 AS n(org_id, identity, run_id, waits)
+            FROM ${tableOf("n", claims, { org_id: texts, identity: texts, run_id: texts, waits: ints })}
           )`
   const deleted =
     released.length === 0
       ? sql.literal("")
       : sql`, uncontacted AS (
             DELETE FROM contact_claims c
-            USING unnest(${texts(released.map((r) => r.org_id))}, ${texts(released.map((r) => r.run_id))}) AS n(org_id, run_id)
+            USING ${tableOf("n", released, { org_id: texts, run_id: texts })}
             WHERE c.run_id = n.run_id AND c.org_id = n.org_id
           )`
   return sql`${inserted}${deleted}`
@@ -134,8 +132,7 @@ export const noContactConflict = (
     ? sql.literal("")
     : sql`
                             AND NOT EXISTS (
-                              SELECT FROM unnest(${texts(guarded.map((g) => g.org_id))}, ${texts(guarded.map((g) => g.identity))},
-                                                 ${bigints(guarded.map((g) => g.since))}) AS n(org_id, identity, since)
+                              SELECT FROM ${tableOf("n", guarded, { org_id: texts, identity: texts, since: bigints })}
                               JOIN contact_claims c ON c.org_id = n.org_id AND c.identity = contact_identity(n.org_id, n.identity)
                               WHERE c.contacted_at > 'epoch'::timestamptz + n.since * interval '1 microsecond')`
 }

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type OptOutKey, optOutKeys, OptOutMatch, optOutRefusal } from "../../schema/guards/OptOut.ts"
-import { rowsOf, texts } from "../postgres/Rows.ts"
+import { rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 
 export interface OptOutView {
@@ -49,8 +49,7 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
       SELECT s.version, o.* FROM opt_out_service s LEFT JOIN LATERAL (
         SELECT n.org_id, jsonb_build_object('opt_out_id', o.id, 'list', CASE WHEN o.org_id IS NULL THEN 'service' ELSE 'organization' END,
                  'kind', o.kind, 'digest', n.digest, 'since', to_char(o.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS match
-        FROM unnest(${texts(all.map((one) => one.org_id))}, ${texts(all.map((one) => one.kind))}, ${texts(all.map((one) => one.digest))})
-             AS n(org_id, kind, digest)
+        FROM ${tableOf("n", all, { org_id: texts, kind: texts, digest: texts })}
         JOIN opt_outs o ON o.digest = decode(n.digest, 'hex') AND o.kind = n.kind AND (o.org_id = n.org_id OR o.org_id IS NULL)
         ORDER BY o.org_id NULLS FIRST
       ) o ON true`),
@@ -64,18 +63,16 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
 }
 
 /** A part of a statement, with a leading comma: the evidence of refused runs. */
-export const writeRefused = (sql: SqlClient.SqlClient, refused: ReadonlyArray<OptedOut>) =>
-  refused.length === 0
-    ? sql.literal("")
-    : sql`, opted_out AS (
+export const writeRefused = (sql: SqlClient.SqlClient, refused: ReadonlyArray<OptedOut>) => {
+  if (refused.length === 0) return sql.literal("")
+  const rows = refused.map(({ match, ...run }) => ({ ...run, ...match }))
+  return sql`, opted_out AS (
             INSERT INTO opt_out_refusals (run_id, org_id, opt_out_id, list, kind, digest, since)
             SELECT run_id, org_id, opt_out_id, list, kind, decode(digest, 'hex'), since::timestamptz
-            FROM unnest(${texts(refused.map((r) => r.run_id))}, ${texts(refused.map((r) => r.org_id))}, ${texts(refused.map((r) => r.match.opt_out_id))},
-                        ${texts(refused.map((r) => r.match.list))}, ${texts(refused.map((r) => r.match.kind))},
-                        ${texts(refused.map((r) => r.match.digest))}, ${texts(refused.map((r) => r.match.since))})
-                 AS n(run_id, org_id, opt_out_id, list, kind, digest, since)
+            FROM ${tableOf("n", rows, { run_id: texts, org_id: texts, opt_out_id: texts, list: texts, kind: texts, digest: texts, since: texts })}
             ON CONFLICT (run_id) DO NOTHING
           )`
+}
 
 /** Condition of the turn's statement: the list of the service is as it was read. The lock makes a new entry wait for this turn. */
 export const optOutsAreCurrent = (sql: SqlClient.SqlClient, { version }: OptOutView) =>

@@ -19,7 +19,7 @@ import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, storedAs, texts } from "../postgres/Rows.ts"
+import { hasRows, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 import { readOptOuts, refusalOf, writeRefused } from "./OptOutTurn.ts"
 
@@ -92,8 +92,7 @@ export class OptOuts extends Context.Service<
             const added = yield* sql`
               INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
               SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id}
-              FROM unnest(${texts(entries.map(() => newId("opt")))}, ${texts(entries.map((e) => e.kind))}, ${texts(entries.map((e) => e.digest))},
-                          ${texts(entries.map((e) => e.hint))}, ${texts(entries.map((e) => e.reason))}) AS n(id, kind, digest, hint, reason)
+              FROM ${tableOf("n", entries, { kind: texts, digest: texts, hint: texts, reason: texts }, { id: texts(entries.map(() => newId("opt"))) })}
               ON CONFLICT ON CONSTRAINT opt_outs_once DO NOTHING RETURNING 1`
             return added.length
           },
@@ -108,7 +107,7 @@ export class OptOuts extends Context.Service<
         having: (org_id, keys) =>
           rows.all(sql`
             SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (digest, kind) IN (
-              SELECT decode(n.digest, 'hex'), n.kind FROM unnest(${texts(keys.map((k) => k.digest))}, ${texts(keys.map((k) => k.kind))}) AS n(digest, kind))`),
+              SELECT decode(n.digest, 'hex'), n.kind FROM ${tableOf("n", keys, { digest: texts, kind: texts })})`),
         refuse: Effect.fnUntraced(function* (run) {
           const refusal = refusalOf(yield* readOptOuts(sql, [run]), run)
           if (refusal !== null)

@@ -7,7 +7,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Reusable, Reuse } from "../../schema/guards/Reuse.ts"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 /** A run that asks for reuse. */
 export interface ReuseAsk {
@@ -124,7 +124,7 @@ export const readAsks = (sql: SqlClient.SqlClient, asks: ReadonlyArray<ReuseAsk>
   askRows(sql`
       WITH asked AS (
         SELECT * FROM unnest(${texts(asks.map((a) => a.org_id))}, ${texts(asks.map((a) => a.run_id))}, ${texts(asks.map((a) => a.input_hash))},
-                             ${bigints(asks.map((a) => BigInt(a.reuse.max_age_seconds)))}, ${texts(asks.map((a) => a.reuse.providers?.join(",") ?? null))},
+                             ${ints(asks.map((a) => a.reuse.max_age_seconds))}, ${texts(asks.map((a) => a.reuse.providers?.join(",") ?? null))},
                              ${texts(asks.map((a) => a.reuse.keys?.join(",") ?? null))})
              AS n(org_id, run_id, input_hash, seconds, providers, keys)
       ), unlisted AS MATERIALIZED (
@@ -195,14 +195,14 @@ export const writeReuse = (
   const saved = ended.flatMap(({ org_id, run_id, reuse }) =>
     reuse === undefined || reuse.reused_from === null
       ? []
-      : [{ org_id, run_id, from: reuse.reused_from, saved: reuse.saved }]
+      : [{ org_id, run_id, reused_from: reuse.reused_from, saved: reuse.saved }]
   )
   const parts = [
     claimed.length === 0
       ? null
       : sql`, claims AS (
             INSERT INTO reuse_claims AS c (org_id, input_hash, run_id)
-            SELECT * FROM unnest(${texts(claimed.map((c) => c.org_id))}, ${texts(claimed.map((c) => c.input_hash))}, ${texts(claimed.map((c) => c.run_id))})
+            SELECT * FROM ${tableOf("n", claimed, { org_id: texts, input_hash: texts, run_id: texts })}
             ON CONFLICT (org_id, input_hash) DO UPDATE SET run_id = excluded.run_id
               WHERE NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = c.run_id)
             RETURNING 1
@@ -214,7 +214,7 @@ export const writeReuse = (
       ? null
       : sql`, joins AS (
             INSERT INTO reuse_joins (run_id, org_id, joined)
-            SELECT * FROM unnest(${texts(joined.map((j) => j.run_id))}, ${texts(joined.map((j) => j.org_id))}, ${texts(joined.map((j) => j.joined))})
+            SELECT * FROM ${tableOf("n", joined, { run_id: texts, org_id: texts, joined: texts })}
           )`,
     parted.length === 0 ? null : sql`, parted AS (DELETE FROM reuse_joins WHERE run_id = ANY(${texts(parted)}))`,
     again.length === 0
@@ -222,22 +222,20 @@ export const writeReuse = (
       : sql`, again AS (
             INSERT INTO mailbox (lane, org_id, run_id, tag)
             SELECT ${lane}::int, n.org_id, n.run_id, 'Reserve'
-            FROM unnest(${texts(again.map((a) => a.org_id))}, ${texts(again.map((a) => a.run_id))}) AS n(org_id, run_id)
+            FROM ${tableOf("n", again, { org_id: texts, run_id: texts })}
           )`,
     results.length === 0
       ? null
       : sql`, reusable AS (
             INSERT INTO reusable_results (org_id, input_hash, run_id, finished_at)
-            SELECT n.*, now() FROM unnest(${texts(results.map((r) => r.org_id))}, ${texts(results.map((r) => r.input_hash))},
-                                          ${texts(results.map((r) => r.run_id))}) AS n
+            SELECT n.*, now() FROM ${tableOf("n", results, { org_id: texts, input_hash: texts, run_id: texts })}
             ON CONFLICT DO NOTHING
           )`,
     saved.length === 0
       ? null
       : sql`, savings AS (
             INSERT INTO reuse_savings (org_id, run_id, reused_from, saved)
-            SELECT * FROM unnest(${texts(saved.map((s) => s.org_id))}, ${texts(saved.map((s) => s.run_id))},
-                                 ${texts(saved.map((s) => s.from))}, ${bigints(saved.map((s) => s.saved))})
+            SELECT * FROM ${tableOf("n", saved, { org_id: texts, run_id: texts, reused_from: texts, saved: bigints })}
           )`
   ]
   return parts.reduce((all, part) => (part === null ? all : sql`${all}${part}`), sql``)

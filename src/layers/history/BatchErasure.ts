@@ -10,7 +10,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { rowKey } from "../../schema/batches/Batch.ts"
 import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
-import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { ints, oneRowOf, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { matchedIn } from "./Matched.ts"
 
 /** Rows per read. */
@@ -68,8 +68,7 @@ export class BatchErasure extends Context.Service<
     BatchErasure,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const idsOf = (rows: ReadonlyArray<StoredRow>) =>
-        sql`unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))}) AS n(batch_id, row)`
+      const idsOf = (rows: ReadonlyArray<StoredRow>) => tableOf("n", rows, { batch_id: texts, row: ints })
       const withoutDetails = sql.literal("json_build_object('code', r.error->>'code', 'message', 'erased')")
 
       /** The organization's rows of these kinds that name the subject. */
@@ -125,8 +124,7 @@ export class BatchErasure extends Context.Service<
       const withoutRun = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
         countRow(sql`
           SELECT count(*)::int AS count
-          FROM unnest(${texts(rows.map(({ batch_id }) => batch_id))}, ${bigints(rows.map(({ row }) => BigInt(row)))},
-                      ${texts(rows.map(({ batch_id, row, retries }) => rowKey(batch_id, row, retries)))}) AS n(batch_id, row, key)
+          FROM ${tableOf("n", rows, { batch_id: texts, row: ints }, { key: texts(rows.map((one) => rowKey(one.batch_id, one.row, one.retries))) })}
           JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
           WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.org_id = ${org_id} AND k.idempotency_key = n.key)`)
 

@@ -10,7 +10,7 @@ import { missingEvents } from "../../schema/events/RunEvents.ts"
 import { eventId } from "../events/EventId.ts"
 import { keepDays } from "../events/EventLog.ts"
 import { runStates } from "../events/RunStates.ts"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 const changedRows = rowsOf({
   position: Schema.BigInt,
@@ -37,8 +37,7 @@ export const eraseEvents = Effect.fnUntraced(function* (
   const events = runs.flatMap((run) => missingEvents(run, new Set(), run.created_at))
   const changed = yield* changedRows(sql`
     UPDATE events e SET data = n.data::json
-    FROM unnest(${texts(events.map(({ run_id }) => run_id))}, ${bigints(events.map(({ step }) => BigInt(step ?? 0)))},
-                ${texts(events.map(({ data }) => JSON.stringify(data)))}) AS n(run_id, step, data)
+    FROM ${tableOf("n", events, { run_id: texts, step: ints }, { data: texts(events.map(({ data }) => JSON.stringify(data))) })}
     WHERE e.org_id = ${org_id} AND e.run_id = n.run_id AND e.step = n.step AND e.data::text <> n.data
     RETURNING e.position, e.kind, e.happened_at, n.data`)
   if (changed.length === 0) return

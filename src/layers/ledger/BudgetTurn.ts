@@ -14,7 +14,7 @@ import { budgetPeriods } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { LastAlert } from "../../schema/events/BudgetAlerts.ts"
 import { writeInbox } from "../events/Inbox.ts"
-import { bigints, jsons, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, dates, ints, jsons, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 /** A budget as it was read. */
 export interface ReadBudget {
@@ -146,24 +146,20 @@ export const readBudgets = (
 }
 
 /** Stores what was told, and hands the events to the event log. Only the turn that writes the budget's version gets here. */
-const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlertWrite>) =>
-  alerts.length === 0
-    ? sql.literal("")
-    : sql`, told AS (
+const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlertWrite>) => {
+  if (alerts.length === 0) return sql.literal("")
+  const rows = alerts.map(({ budget_id, lastAlert: { limit, ...last } }) => ({ budget_id, amount: limit, ...last }))
+  const events = alerts.flatMap(({ org_id, key_id, events }) =>
+    events.map((data) => ({ org_id, kind: "budget.reached" as const, reference: key_id, data }))
+  )
+  return sql`, told AS (
             INSERT INTO key_budget_alerts (budget_id, reached, amount, period, starts_on)
-            SELECT budget_id, reached::smallint, amount, period, starts_on::date
-            FROM unnest(${texts(alerts.map((a) => a.budget_id))}, ${bigints(alerts.map((a) => BigInt(a.lastAlert.reached)))},
-                        ${bigints(alerts.map((a) => a.lastAlert.limit))}, ${texts(alerts.map((a) => a.lastAlert.period))},
-                        ${texts(alerts.map((a) => a.lastAlert.starts_on))}) AS n(budget_id, reached, amount, period, starts_on)
+            SELECT budget_id, reached::smallint, amount, period, starts_on
+            FROM ${tableOf("n", rows, { budget_id: texts, reached: ints, amount: bigints, period: texts, starts_on: dates })}
             ON CONFLICT (budget_id) DO UPDATE SET reached = excluded.reached, amount = excluded.amount, period = excluded.period,
                    starts_on = excluded.starts_on
-          )${writeInbox(
-            sql,
-            "budgets",
-            alerts.flatMap(({ org_id, key_id, events }) =>
-              events.map((data) => ({ org_id, kind: "budget.reached" as const, reference: key_id, data }))
-            )
-          )}`
+          )${writeInbox(sql, "budgets", events)}`
+}
 
 /** Whether a budget is stored. That of a label's value may have no row yet; see LabelTurn.ts. */
 export const hasRow = (read: BudgetView, { budget_id }: KeyBudget): boolean => read.get(budget_id)?.version !== null
@@ -180,24 +176,23 @@ export const writeBudgets = (
   alerts: ReadonlyArray<BudgetAlertWrite>
 ) => {
   const budgets = changed.filter((budget) => hasRow(read, budget))
-  const rows =
+  const rows = budgets.map((budget) => {
+    const { version = null, budget: before = budget } = read.get(budget.budget_id) ?? {}
+    const value = budget.reserved > before.reserved ? (budget.label?.value ?? null) : null
+    return { ...budget, version, allowance: budget.purse?.state ?? null, held: budget.purse?.held ?? 0n, value }
+  })
+  const written =
     budgets.length === 0
       ? sql.literal("")
       : sql`, budgeted AS (
             UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
                    spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total, allowance = n.allowance, held = n.held,
                    value = coalesce(n.value, b.value), time_zones = coalesce(n.time_zones::jsonb, b.time_zones)
-            FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
-                        ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[],
-                        ${bigints(budgets.map((b) => b.spent_day))}, ${bigints(budgets.map((b) => b.spent_week))},
-                        ${bigints(budgets.map((b) => b.spent_month))}, ${bigints(budgets.map((b) => b.spent_total))},
-                        ${texts(budgets.map((b) => b.purse?.state ?? null))}, ${bigints(budgets.map((b) => b.purse?.held ?? 0n))},
-                        ${texts(budgets.map((b) => (b.reserved > (read.get(b.budget_id)?.budget.reserved ?? b.reserved) ? (b.label?.value ?? null) : null)))}, ${zonesColumn(budgets)})
-                 AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total, allowance, held, value, time_zones)
+            FROM ${tableOf("n", rows, { budget_id: texts, version: bigints, reserved: bigints, counted_on: dates, spent_day: bigints, spent_week: bigints, spent_month: bigints, spent_total: bigints, allowance: texts, held: bigints, value: texts }, { time_zones: zonesColumn(budgets) })}
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
           )`
-  return sql`${rows}${writeAlerts(sql, alerts)}`
+  return sql`${written}${writeAlerts(sql, alerts)}`
 }
 
 /** Condition of the turn's statement: every budget still had the version that was read. */

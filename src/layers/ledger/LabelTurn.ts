@@ -10,7 +10,7 @@ import { budgetPeriods } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { type LabelAsk, labelAsks, newValueBudget } from "../../schema/wallet/LabelBudget.ts"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, dates, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { type BudgetView, hasRow, momentOf, ownZone, zonesColumn } from "./BudgetTurn.ts"
 import type { AdmittedRun, TurnInput } from "./Turn.ts"
 
@@ -55,8 +55,7 @@ export const withNewValues = Effect.fnUntraced(function* (
   const at = momentOf(sql, micros)
   const rows = yield* limitRows(sql`
     SELECT n.budget_id, l.amount, l.period, z.zones AS own_zones, CASE WHEN z.zones IS NOT NULL THEN spend_day(z.zones, ${at})::text END AS own_day
-    FROM unnest(${texts(values.map((v) => v.budget_id))}, ${texts(values.map((v) => v.org_id))}, ${texts(values.map((v) => v.label))})
-         AS n(budget_id, org_id, label)
+    FROM ${tableOf("n", values, { budget_id: texts, org_id: texts, label: texts })}
     CROSS JOIN LATERAL label_budget_of(n.org_id, n.label, n.budget_id) l JOIN wallets w ON w.org_id = n.org_id
     CROSS JOIN LATERAL (SELECT value_zones(NULL, w.time_zones, l.time_zones, ${at}) AS zones) z WHERE l.id IS NOT NULL`)
   for (const { budget_id, amount, period, ...own } of rows) {
@@ -77,14 +76,15 @@ export const storeNewValues = (sql: SqlClient.SqlClient, read: BudgetView, chang
   const budgets = changed.filter((budget) => !hasRow(read, budget))
   const none = sql.literal("")
   if (budgets.length === 0) return { rows: none, condition: none }
+  const added = budgets.map(({ label, ...budget }) => {
+    const { org_id = null } = read.get(budget.budget_id) ?? {}
+    return { ...budget, org_id, label: label?.name ?? null, value: label?.value ?? null }
+  })
   return {
     rows: sql`, first_counted AS (
             INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, label, value, reserved, counted_on, time_zones)
             SELECT n.budget_id, n.org_id, n.budget_id, ${unlimited}, 'total', n.label, n.value, n.reserved, n.counted_on, n.time_zones::jsonb
-            FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${texts(budgets.map((b) => read.get(b.budget_id)?.org_id ?? null))},
-                        ${texts(budgets.map((b) => b.label?.name ?? null))}, ${texts(budgets.map((b) => b.label?.value ?? null))},
-                        ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[], ${zonesColumn(budgets)})
-                 AS n(budget_id, org_id, label, value, reserved, counted_on, time_zones)
+            FROM ${tableOf("n", added, { budget_id: texts, org_id: texts, label: texts, value: texts, reserved: bigints, counted_on: dates }, { time_zones: zonesColumn(budgets) })}
             ON CONFLICT DO NOTHING
             RETURNING 1
           )`,
@@ -98,14 +98,16 @@ export const openedLabels = (sql: SqlClient.SqlClient, opened: ReadonlyArray<Adm
   const pairs = opened.flatMap(({ run_id, org_id, label_budgets = [] }) =>
     label_budgets.map((budget_id) => ({ budget_id, run_id, org_id }))
   )
-  if (pairs.length === 0) return { name: none, value: none, column: none, rows: none }
+  if (pairs.length === 0) return { name: none, value: none, columns: {}, rows: none }
   return {
     name: sql.literal(", label_budgets"),
     value: sql.literal(", string_to_array(label_budgets, ' ')"),
-    column: sql`, ${texts(opened.map(({ label_budgets = [] }) => (label_budgets.length === 0 ? null : label_budgets.join(" "))))}`,
+    columns: {
+      label_budgets: texts(opened.map(({ label_budgets: ids = [] }) => (ids.length === 0 ? null : ids.join(" "))))
+    },
     rows: sql`, labelled AS (
             INSERT INTO label_budget_runs (budget_id, run_id, org_id)
-            SELECT * FROM unnest(${texts(pairs.map((p) => p.budget_id))}, ${texts(pairs.map((p) => p.run_id))}, ${texts(pairs.map((p) => p.org_id))})
+            SELECT * FROM ${tableOf("n", pairs, { budget_id: texts, run_id: texts, org_id: texts })}
           )`
   }
 }

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsons, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { jsons, oneRowOf, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import { batch } from "../postgres/Batch.ts"
 import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
@@ -91,9 +91,7 @@ export class MailStore extends Context.Service<
         flush: Effect.fnUntraced(function* (mail: ReadonlyArray<NewMail>) {
           const rows = yield* laneRows(sql`
             WITH new AS (
-              SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
-                ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${jsons(mail.map((m) => m.payload))},
-                ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
+              SELECT * FROM ${tableOf("t", mail, { command_id: texts, org_id: texts, run_id: texts, tag: texts, payload: jsons, result: texts })}
             ), sent AS (
               INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
               SELECT w.lane, n.command_id, n.org_id, n.run_id, n.tag, n.payload::json, n.result::json

@@ -6,7 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { bigints, booleans, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, booleans, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { writeFailedTopUps } from "../events/Inbox.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
@@ -188,32 +188,22 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
   return sql`, paid_in AS (
     UPDATE payments p SET state = n.state, session_id = n.session_id, payment_intent = n.payment_intent, card = n.card, clawed_back = n.clawed_back,
            failure = n.failure, ended_at = CASE WHEN n.state = 'open' THEN NULL ELSE coalesce(p.ended_at, now()) END
-    FROM unnest(${texts(payments.map((p) => p.payment_id))}, ${texts(payments.map((p) => p.state))},
-                ${texts(payments.map((p) => p.session_id))}, ${texts(payments.map((p) => p.payment_intent))},
-                ${texts(payments.map((p) => p.card))}, ${bigints(payments.map((p) => p.clawed_back))}, ${texts(payments.map((p) => p.failure))})
-         AS n(payment_id, state, session_id, payment_intent, card, clawed_back, failure)
+    FROM ${tableOf("n", payments, { payment_id: texts, state: texts, session_id: texts, payment_intent: texts, card: texts, clawed_back: bigints, failure: texts })}
     WHERE p.payment_id = n.payment_id
     RETURNING 1
   ), reversed AS (
     INSERT INTO payment_reversals AS r (reversal_id, payment_id, payment_intent, kind, amount, standing)
-    SELECT * FROM unnest(${texts(reversals.map((r) => r.reversal_id))}, ${texts(reversals.map((r) => r.payment_id))}, ${texts(reversals.map((r) => r.payment_intent))},
-                ${texts(reversals.map((r) => r.kind))}, ${bigints(reversals.map((r) => r.amount))}, ${texts(reversals.map((r) => r.standing))})
+    SELECT * FROM ${tableOf("n", reversals, { reversal_id: texts, payment_id: texts, payment_intent: texts, kind: texts, amount: bigints, standing: texts })}
     ON CONFLICT (reversal_id) DO UPDATE SET amount = excluded.amount, standing = excluded.standing
   ), referred AS (
     UPDATE referrals r SET bonus_state = n.state, bonus_payment_id = n.payment_id, bonus_card = n.card, bonus_changes = n.changes
-    FROM unnest(${texts(bonuses.map((b) => b.referral_id))}, ${texts(bonuses.map((b) => b.state))},
-                ${texts(bonuses.map((b) => b.payment_id))}, ${texts(bonuses.map((b) => b.card))}, ${bigints(bonuses.map((b) => BigInt(b.changes)))})
-         AS n(referral_id, state, payment_id, card, changes)
+    FROM ${tableOf("n", bonuses, { referral_id: texts, state: texts, payment_id: texts, card: texts, changes: ints })}
     WHERE r.referral_id = n.referral_id
   ), automatic AS (
     INSERT INTO auto_topups AS a (org_id, enabled, threshold, amount, state, failures, last_error, retry_at, day, day_total, day_max)
     SELECT org_id, enabled, threshold, amount, state, failures, last_error,
            'epoch'::timestamptz + retry_micros * interval '1 microsecond', day::date, day_total, greatest(day_total, ${dailyMax}::bigint)
-    FROM unnest(${texts(autos.map((a) => a.org_id))}, ${booleans(autos.map((a) => a.enabled))}, ${bigints(autos.map((a) => a.threshold))},
-                ${bigints(autos.map((a) => a.amount))}, ${texts(autos.map((a) => a.state))}, ${bigints(autos.map((a) => BigInt(a.failures)))},
-                ${texts(autos.map((a) => a.last_error))}, ${bigints(autos.map((a) => a.retry_micros))}, ${texts(autos.map((a) => a.day))},
-                ${bigints(autos.map((a) => a.day_total))})
-         AS n(org_id, enabled, threshold, amount, state, failures, last_error, retry_micros, day, day_total)
+    FROM ${tableOf("n", autos, { org_id: texts, enabled: booleans, threshold: bigints, amount: bigints, state: texts, failures: ints, last_error: texts, retry_micros: bigints, day: texts, day_total: bigints })}
     ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold, amount = excluded.amount,
       state = excluded.state, failures = excluded.failures, last_error = excluded.last_error, retry_at = excluded.retry_at,
       day = excluded.day, day_total = excluded.day_total,
@@ -223,19 +213,17 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
   ), charging AS (
     INSERT INTO payments (payment_id, org_id, kind, amount, customer, payment_method)
     SELECT n.payment_id, n.org_id, 'auto', n.amount, m.customer, m.payment_method
-    FROM unnest(${texts(charges.map((c) => c.payment_id))}, ${texts(charges.map((c) => c.org_id))}, ${bigints(charges.map((c) => c.amount))})
-         AS n(payment_id, org_id, amount)
+    FROM ${tableOf("n", charges, { payment_id: texts, org_id: texts, amount: bigints })}
     -- This part does not see the card that the part "saved" stores: PaymentWorker looks up a card saved in this turn.
     LEFT JOIN payment_methods m ON m.org_id = n.org_id AND m.org_id <> ALL(${texts(methods.map((m) => m.org_id))})
     -- Postgres may run these parts in any order, and a wallet may have one open charge: this condition runs paid_in first.
     WHERE (SELECT count(*) FROM paid_in) >= 0
   ), happened AS (
     INSERT INTO payment_events (event_id, payment_id, org_id, fact, outcome)
-    SELECT * FROM unnest(${texts(events.map((e) => e.event_id))}, ${texts(events.map((e) => e.payment_id))},
-                ${texts(events.map((e) => e.org_id))}, ${texts(events.map((e) => e.fact))}, ${texts(events.map((e) => e.outcome))})
+    SELECT * FROM ${tableOf("n", events, { event_id: texts, payment_id: texts, org_id: texts, fact: texts, outcome: texts })}
   ), saved AS (
     INSERT INTO payment_methods AS m (org_id, customer, payment_intent)
-    SELECT * FROM unnest(${texts(methods.map((m) => m.org_id))}, ${texts(methods.map((m) => m.customer))}, ${texts(methods.map((m) => m.payment_intent))})
+    SELECT * FROM ${tableOf("n", methods, { org_id: texts, customer: texts, payment_intent: texts })}
     ON CONFLICT (org_id) DO UPDATE SET customer = excluded.customer, payment_intent = excluded.payment_intent, payment_method = NULL, label = NULL
   )${writeFailedTopUps(sql, payments)}`
 }

@@ -15,7 +15,7 @@ import { freeFits, writeFree } from "../guards/FreeTurn.ts"
 import { optOutsAreCurrent, writeRefused } from "../guards/OptOutTurn.ts"
 import { askingRuns, triesAreSeen, writeRepeats } from "../guards/RepeatTurn.ts"
 import { reuseClaimHeld, writeReuse } from "../guards/ReuseTurn.ts"
-import { bigints, booleans, byteas, jsons, texts } from "../postgres/Rows.ts"
+import { bigints, booleans, byteas, dates, ints, jsons, tableOf, texts } from "../postgres/Rows.ts"
 import { insertRuns, isUsableKey, newRunRows } from "../runs/NewRuns.ts"
 import type { NewRun } from "../runs/NewRuns.ts"
 import { budgetsAreCurrent, writeBudgets } from "./BudgetTurn.ts"
@@ -51,8 +51,7 @@ const writeReplies = (sql: SqlClient.SqlClient, replies: TurnEffects["replies"])
     ? sql.literal("")
     : sql`, replied AS (
             INSERT INTO replies (command_id, reply)
-            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
-                 AS n(command_id, reply)
+            SELECT command_id, reply::json FROM ${tableOf("n", replies, { command_id: texts, reply: jsons })}
             ON CONFLICT (command_id) DO NOTHING
           )`
 
@@ -62,12 +61,7 @@ const writeEntries = (sql: SqlClient.SqlClient, entries: ReadonlyArray<Linked>, 
     : sql`, written AS (
             INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
             SELECT n.*, ${at}
-            FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
-                        ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
-                        ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
-                        ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
-                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
-                        ${byteas(entries.map((e) => e.hash))}) AS n
+            FROM ${tableOf("n", entries, { org_id: texts, seq: bigints, txn_id: texts, type: texts, amount: bigints, balance_after: bigints, reserved_after: bigints, run_id: texts, reference: texts, note: texts, hash: byteas })}
           )`
 
 const writeOpened = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun>, at: Statement.Fragment) => {
@@ -76,11 +70,7 @@ const writeOpened = (sql: SqlClient.SqlClient, opened: ReadonlyArray<AdmittedRun
   return sql`, opened AS (
             INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes, since${labels.name})
             SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json, free_bytes, ${at}${labels.value}
-            FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
-                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
-                        ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
-                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))}, ${bigints(opened.map((o) => o.free_bytes))}${labels.column})
-                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts, free_bytes${labels.name})
+            FROM ${tableOf("n", opened, { run_id: texts, org_id: texts, hold: bigints, state: texts, provider: texts, side_effect: booleans, worker_id: texts, lease_token: texts, attempts: jsons, free_bytes: bigints }, labels.columns)}
           )${labels.rows}`
 }
 
@@ -89,7 +79,7 @@ const writeClosed = (sql: SqlClient.SqlClient, closed: TurnEffects["closed"]) =>
     ? sql.literal("")
     : sql`, closed AS (
             DELETE FROM open_runs o
-            USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
+            USING ${tableOf("n", closed, { run_id: texts, lease_token: texts })}
             WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token
               -- A run without a lease is cancelled, and none whose provider was called since it was read.
               AND (n.lease_token IS NOT NULL OR json_array_length(o.attempts) = 0) RETURNING 1
@@ -101,18 +91,20 @@ const writeClosed = (sql: SqlClient.SqlClient, closed: TurnEffects["closed"]) =>
  */
 const reuseParts = (sql: SqlClient.SqlClient, ended: ReadonlyArray<EndedRun>) => {
   const none = sql.literal("")
-  if (!ended.some((run) => run.reuse !== undefined)) return { results: none, set: none, columns: none, names: none }
+  if (!ended.some((run) => run.reuse !== undefined)) return { results: none, set: none, columns: {} }
   const sharedIds = new Set(ended.flatMap(({ reuse }) => reuse?.shares ?? []))
   const shared = ended.filter((run) => sharedIds.has(run.run_id))
   return {
     results: sql`,
-                     (SELECT x.result::json FROM unnest(${texts(shared.map((r) => r.run_id))}, ${texts(shared.map((r) => r.result))}) AS x(run_id, result)
+                     (SELECT x.result::json FROM ${tableOf("x", shared, { run_id: texts, result: texts })}
                       WHERE x.run_id = n.shares),
                      (SELECT s.result FROM runs s WHERE s.org_id = n.org_id AND s.run_id = n.copies)`,
     set: sql.literal("reused_from = n.reused_from, "),
-    columns: sql`, ${texts(ended.map((r) => r.reuse?.reused_from ?? null))}, ${texts(ended.map((r) => r.reuse?.copies ?? null))},
-                        ${texts(ended.map((r) => r.reuse?.shares ?? null))}`,
-    names: sql.literal(", reused_from, copies, shares")
+    columns: {
+      reused_from: texts(ended.map((r) => r.reuse?.reused_from ?? null)),
+      copies: texts(ended.map((r) => r.reuse?.copies ?? null)),
+      shares: texts(ended.map((r) => r.reuse?.shares ?? null))
+    }
   }
 }
 
@@ -130,19 +122,13 @@ const writeEnded = (
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message, control = n.control,
                    result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)${reused.results}),
                    ${reused.set}finished_at = ${at}
-            FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
-                        ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
-                        ${texts(ended.map((r) => r.provider))},
-                        ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
-                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))}, ${texts(ended.map((r) => r.control))},
-                        ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))}${reused.columns})
-                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, control, result_of, result${reused.names})
+            FROM ${tableOf("n", ended, { org_id: texts, run_id: texts, status: texts, charged: bigints, provider_cost: bigints, provider: texts, attempts: jsons, hints: jsons, error_code: texts, error_message: texts, control: texts, result_of: bigints, result: texts }, reused.columns)}
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           )`
   const indexed = sql`, indexed AS (
             INSERT INTO history_queue (org_id, run_ids)
-            SELECT org_id, array_agg(run_id) FROM unnest(${texts(all.map((r) => r.org_id))}, ${texts(all.map((r) => r.run_id))}) AS n(org_id, run_id)
+            SELECT org_id, array_agg(run_id) FROM ${tableOf("n", all, { org_id: texts, run_id: texts })}
             GROUP BY org_id
           )`
   const none = sql.literal("")
@@ -156,9 +142,7 @@ const writeAttempts = (sql: SqlClient.SqlClient, lane: number, attempts: Readonl
             -- No other part reads these rows, so Postgres writes them after the check below: only one turn of the lane gets here.
             INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)
             SELECT s.span, to_timestamp(s.starts_at), n.subject, ${lane}::smallint, n.ok, n.latency_bucket, n.count
-            FROM unnest(${texts(attempts.map((a) => a.subject))}, ${booleans(attempts.map((a) => a.ok))},
-                        ${bigints(attempts.map((a) => BigInt(a.latency_bucket)))}, ${bigints(attempts.map((a) => BigInt(a.count)))})
-                 AS n(subject, ok, latency_bucket, count),
+            FROM ${tableOf("n", attempts, { subject: texts, ok: booleans, latency_bucket: ints, count: ints })},
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
           )`
@@ -178,8 +162,7 @@ const writeUnbooked = (sql: SqlClient.SqlClient, runs: ReturnType<typeof unbooke
     : sql`, unbooked AS (
             INSERT INTO event_inbox (org_id, run_id)
             SELECT n.org_id, n.run_id
-            FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}, ${booleans(runs.map(isOverBudget))})
-                 AS n(org_id, run_id, over_budget)
+            FROM ${tableOf<(typeof runs)[number]>("n", runs, { org_id: texts, run_id: texts }, { over_budget: booleans(runs.map(isOverBudget)) })}
             JOIN event_heads h ON h.org_id = n.org_id AND (h.listened_at IS NOT NULL OR n.over_budget)
           )`
 
@@ -221,7 +204,7 @@ const writeArrived = (
   const keyed = runs.filter((run) => run.idempotency_key !== null)
   const claimed = sql`, claimed AS (
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
-            SELECT * FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}, ${texts(keyed.map((r) => r.run_id))})
+            SELECT * FROM ${tableOf("n", keyed, { org_id: texts, idempotency_key: texts, run_id: texts })}
           )`
   const keys = [...usesOf(runs).values()]
   const rows = newRunRows(sql, runs, {
@@ -232,8 +215,7 @@ const writeArrived = (
   return sql`, live_keys AS (
             -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
             SELECT k.key_id
-            FROM unnest(${texts(keys.map((k) => k.key_id))}, ${texts(keys.map((k) => k.org_id))}, ${bigints(keys.map((k) => k.version))},
-                        ${bigints(keys.map((k) => k.hold))}) AS d(key_id, org_id, version, hold)
+            FROM ${tableOf("d", keys, { key_id: texts, org_id: texts, version: bigints, hold: bigints })}
             CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
             WHERE k.org_id = d.org_id AND k.version = d.version AND ${sql.literal(isUsableKey)} AND (k.max_cost IS NULL OR k.max_cost >= d.hold)
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (${insertRuns(sql, rows, {
@@ -259,15 +241,11 @@ const writeLosses = (sql: SqlClient.SqlClient, lane: number, losses: ReadonlyArr
     ? sql.literal("")
     : sql`, lost AS (
             INSERT INTO losses (run_id, org_id, provider, reason, measured, charge, cost)
-            SELECT * FROM unnest(${texts(losses.map((l) => l.run_id))}, ${texts(losses.map((l) => l.org_id))},
-                                 ${texts(losses.map((l) => l.provider))}, ${texts(losses.map((l) => l.reason))},
-                                 ${booleans(losses.map((l) => l.measured))}, ${bigints(losses.map((l) => l.charge))},
-                                 ${bigints(losses.map((l) => l.cost))})
+            SELECT * FROM ${tableOf("n", losses, { run_id: texts, org_id: texts, provider: texts, reason: texts, measured: booleans, charge: bigints, cost: bigints })}
           ), lost_sums AS (
             INSERT INTO loss_sums AS s (provider, reason, lane, runs, loss)
             SELECT coalesce(n.provider, ''), n.reason, ${lane}::smallint, count(*), sum(n.loss)
-            FROM unnest(${texts(losses.map((l) => l.provider))}, ${texts(losses.map((l) => l.reason))},
-                        ${bigints(losses.map((l) => l.cost - l.charge))}) AS n(provider, reason, loss)
+            FROM ${tableOf("n", losses, { provider: texts, reason: texts }, { loss: bigints(losses.map((l) => l.cost - l.charge)) })}
             GROUP BY 1, 2
             ON CONFLICT (provider, reason, lane) DO UPDATE SET runs = s.runs + excluded.runs, loss = s.loss + excluded.loss
           )`
@@ -278,10 +256,7 @@ const writeUnknowns = (sql: SqlClient.SqlClient, unknowns: ReadonlyArray<Unknown
     : sql`, unknown AS (
             INSERT INTO unknown_outcomes (run_id, org_id, provider, why, provider_state, look_after)
             SELECT run_id, org_id, provider, why, provider_state::json, CASE WHEN look THEN now() END
-            FROM unnest(${texts(unknowns.map((u) => u.run_id))}, ${texts(unknowns.map((u) => u.org_id))},
-                        ${texts(unknowns.map((u) => u.provider))}, ${texts(unknowns.map((u) => u.why))},
-                        ${jsons(unknowns.map((u) => u.provider_state))}, ${booleans(unknowns.map((u) => u.look))})
-                 AS n(run_id, org_id, provider, why, provider_state, look)
+            FROM ${tableOf("n", unknowns, { run_id: texts, org_id: texts, provider: texts, why: texts, provider_state: jsons, look: booleans })}
           )`
 
 /** The change of each organization's count of open runs. */
@@ -349,6 +324,9 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
       }
     })
     const amounts = effects.wallets
+    const version = bigints(wallets.map((w) => w.version - 1n))
+    const head = byteas(wallets.map((w) => w.head))
+    const added = bigints(amounts.map((w) => openRuns.get(w.org_id) ?? 0n))
     const newValues = storeNewValues(sql, budgets, effects.budgets)
     const at = sql`'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'`
     yield* sql`
@@ -356,11 +334,7 @@ export const turnWriter = (sql: SqlClient.SqlClient, limits: TurnLimits) => {
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    spent_day = n.spent_day, spent = n.spent,
                    open_runs = greatest(0, w.open_runs + n.opened), allowances_held = n.allowances_held
-            FROM unnest(${texts(amounts.map((w) => w.org_id))}, ${bigints(wallets.map((w) => w.version - 1n))},
-                        ${bigints(amounts.map((w) => w.balance))}, ${bigints(amounts.map((w) => w.reserved))}, ${bigints(amounts.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => w.head))},
-                        ${texts(amounts.map((w) => w.spent_day))}::date[],
-                        ${bigints(amounts.map((w) => w.spent))}, ${bigints(amounts.map((w) => openRuns.get(w.org_id) ?? 0n))}, ${bigints(amounts.map((w) => w.allowances_held))})
-                 AS n(org_id, version, balance, reserved, entry_seq, head, spent_day, spent, opened, allowances_held)
+            FROM ${tableOf("n", amounts, { org_id: texts, balance: bigints, reserved: bigints, entry_seq: bigints, spent_day: dates, spent: bigints, allowances_held: bigints }, { version, head, opened: added })}
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING w.open_runs
           )${writeEntries(sql, entries, at)}${writeOpened(sql, opened, at)}${writeClosed(sql, closed)}${writeReplies(sql, replies)}${deleteMail(sql, lane, stored)}${writeEnded(sql, lane, ended, effects.ended, at)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${writeLosses(sql, lane, records.losses)}${writeUnknowns(sql, records.unknowns)}${isEmpty(effects.payments) ? none : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${newValues.rows}${writeRepeats(sql, effects.repeats)}${writeContacts(sql, effects.contacts)}${writeRefused(sql, effects.opted_out)}${writeReuse(sql, lane, effects.reuse, ended)}${writeFree(sql, effects.free)}${writeApprovals(sql, effects.approvals, at)}${arrived.length === 0 ? none : writeArrived(sql, arrived, refused, at)}

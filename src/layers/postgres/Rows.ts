@@ -5,11 +5,12 @@
  * programming error, so the check dies. Its message names the column and never its value, which may be personal data. Declare the fields
  * once per module: building a check costs more than running it.
  *
- * `unnest(${texts(ids)}, ${bigints(amounts)})` passes a column of many rows as one typed array parameter. The element type is explicit, so
- * an empty column or a column of nulls prepares the same statement as any other. Strings are made storable here: no text of a provider, a
- * caller or a payment processor can fail a statement.
+ * `FROM ${tableOf("n", runs, { run_id: texts, hold: bigints })}` passes rows as a table: each column is one typed array parameter. The element
+ * type is explicit, so an empty column or a column of nulls prepares the same statement as any other. Strings are made storable here: no text
+ * of a provider, a caller or a payment processor can fail a statement.
  */
 import { Effect, Result, Schema } from "effect"
+import { Statement as Sql } from "effect/sql"
 import { PgTypes } from "@effect/sql-pg"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 
@@ -109,3 +110,29 @@ export const jsons = (values: ReadonlyArray<string | null>) =>
 export const bigints = (values: ReadonlyArray<bigint | null>) => column(values, PgTypes.OID.int8)
 export const byteas = (values: ReadonlyArray<Uint8Array | null>) => column(values, PgTypes.OID.bytea)
 export const booleans = (values: ReadonlyArray<boolean | null>) => column(values, PgTypes.OID.bool)
+/** Whole numbers that a double has exactly. */
+export const ints = (values: ReadonlyArray<number | null>) =>
+  bigints(values.map((value) => (value === null ? null : BigInt(value))))
+export const dates = (values: ReadonlyArray<string | null>) => column(values, PgTypes.OID.date)
+/** Also without hyphens, which only PostgreSQL reads. */
+export const uuids = (values: ReadonlyArray<string | null>) =>
+  Sql.fragment([Sql.parameter(texts(values)), Sql.literal("::uuid[]")])
+
+/** How each column is encoded, by the name that it has in the rows and in the statement. */
+type Columns<Row> = { readonly [name in keyof Row]?: (values: ReadonlyArray<Row[name]>) => unknown }
+const comma = Sql.join(", ", false)
+
+/** Members of rows as the columns of a table, and behind them those that are computed. */
+export const tableOf = <Row extends object>(
+  alias: string,
+  rows: ReadonlyArray<Row>,
+  members: Columns<Row>,
+  computed: Readonly<Record<string, unknown>> = {}
+): Sql.Fragment => {
+  const columns = new Map<string, unknown>()
+  for (const name in members) columns.set(name, members[name]?.(rows.map((row) => row[name])))
+  for (const name in computed) columns.set(name, computed[name])
+  const values = [...columns.values()].map((one) => (Sql.isFragment(one) ? one : Sql.fragment([Sql.parameter(one)])))
+  const named = Sql.literal(`) AS ${alias}(${[...columns.keys()].join(", ")})`)
+  return Sql.fragment([Sql.literal("unnest("), ...comma(values).segments, named])
+}

@@ -11,7 +11,7 @@ import { anyKind } from "../../schema/runs/InputKind.ts"
 import type { OutcomeCounts } from "../../schema/runs/Quote.ts"
 import { underway } from "../platform/Underway.ts"
 import { logFailure } from "../postgres/Batch.ts"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 /** One call of an offer. `quoted` and `charged` are zero for a call that charged nothing. */
 export interface OfferCall {
@@ -99,14 +99,12 @@ export class OfferOutcomes extends Context.Service<
           waiting.set(key, { subject, input_kind, counts: plusCall(none, call) })
       }
 
-      const write = (rows: ReadonlyArray<Counted>) => {
-        const column = (name: keyof OutcomeCounts) => bigints(rows.map(({ counts }) => counts[name]))
+      const write = (counted: ReadonlyArray<Counted>) => {
+        const rows = counted.map(({ counts, ...row }) => ({ ...row, ...counts }))
         return sql`
           INSERT INTO offer_outcomes AS o (subject, input_kind, day, succeeded, inconclusive, no_match, failed, quoted, charged)
           SELECT n.subject, n.input_kind, (now() AT TIME ZONE 'UTC')::date, n.succeeded, n.inconclusive, n.no_match, n.failed, n.quoted, n.charged
-          FROM unnest(${texts(rows.map((row) => row.subject))}, ${texts(rows.map((row) => row.input_kind))}, ${column("succeeded")},
-                      ${column("inconclusive")}, ${column("no_match")}, ${column("failed")}, ${column("quoted")}, ${column("charged")})
-               AS n(subject, input_kind, succeeded, inconclusive, no_match, failed, quoted, charged)
+          FROM ${tableOf("n", rows, { subject: texts, input_kind: texts, succeeded: bigints, inconclusive: bigints, no_match: bigints, failed: bigints, quoted: bigints, charged: bigints })}
           WHERE n.input_kind = ${anyKind}
              OR EXISTS (SELECT FROM offer_outcomes k WHERE k.subject = n.subject AND k.input_kind = n.input_kind)
              OR (SELECT count(DISTINCT k.input_kind) FROM offer_outcomes k WHERE k.subject = n.subject) < ${kindsMax}::int

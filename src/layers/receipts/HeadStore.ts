@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, byteas, done, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { bigints, byteas, done, oneRowOf, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 
 const HeadRow = Schema.Struct({ day: Schema.String, seq: Schema.BigInt, hash: Schema.String, head: Schema.String })
 export type HeadRow = typeof HeadRow.Type
@@ -72,8 +72,7 @@ export class HeadStore extends Context.Service<
       const insert = (day: string, heads: ReadonlyArray<UnsignedHead>, signed: ReadonlyArray<string>) => sql`
         INSERT INTO wallet_heads (org_id, day, seq, hash, head)
         SELECT n.org_id, ${day}::date, n.seq, n.hash, n.head
-        FROM unnest(${texts(heads.map((one) => one.org_id))}, ${bigints(heads.map((one) => one.seq))},
-                    ${byteas(heads.map((one) => Buffer.from(one.hash, "hex")))}, ${texts(signed)}) AS n(org_id, seq, hash, head)
+        FROM ${tableOf("n", heads, { org_id: texts, seq: bigints }, { hash: byteas(heads.map((one) => Buffer.from(one.hash, "hex"))), head: texts(signed) })}
         ON CONFLICT (org_id, day) DO NOTHING`
 
       const make = Effect.fnUntraced(function* <E>(

@@ -7,7 +7,7 @@
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneLine } from "../postgres/Batch.ts"
-import { bigints, booleans, done, hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { booleans, done, hasRows, ints, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { Attempt } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
@@ -179,9 +179,7 @@ export class Leases extends Context.Service<
         claimedRows(sql`
           WITH claimable AS (
             SELECT q.run_id
-            FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
-                        ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
-                 AS g(org_id, provider, free, runs)
+            FROM ${tableOf("g", groups, { org_id: texts, provider: texts, free: booleans, runs: ints })}
             CROSS JOIN LATERAL (
               SELECT o.run_id FROM open_runs o
               WHERE o.state = 'queued' AND o.org_id = g.org_id AND o.provider = g.provider AND o.free = g.free

@@ -11,7 +11,7 @@ import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.
 import { isOfProvider, type Resource, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
-import { rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 
 /** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {
@@ -113,7 +113,7 @@ export class Ownership extends Context.Service<
         ownedRows(sql`
           SELECT kind, resource_id, provider FROM owned_resources
           WHERE org_id = ${org_id} AND (kind, resource_id) IN
-            (SELECT * FROM unnest(${texts(keys.map((key) => key.kind))}, ${texts(keys.map((key) => key.id))}))
+            (SELECT * FROM ${tableOf("n", keys, { kind: texts, id: texts })})
           UNION ALL
           SELECT 'sender', domain, '' FROM senders
           WHERE org_id = ${org_id} AND verified_at IS NOT NULL
@@ -139,18 +139,16 @@ export class Ownership extends Context.Service<
         claim: Effect.fnUntraced(function* (org_id, run_id, provider, resources) {
           const rows = resources.flatMap(({ kind, id }) => {
             const key = resourceId(kind, id)
-            return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
+            return key === null ? [] : [{ kind, resource_id: key, provider: isOfProvider(kind) ? provider : "" }]
           })
           if (rows.length < resources.length)
             yield* Effect.logError(
               `${run_id}: ${resources.length - rows.length} of the resource ids that it made can't be stored`
             )
           if (rows.length === 0) return
-          const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
           const taken = yield* takenRows(sql`
             WITH made AS (
-              SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
-                AS made (kind, resource_id, provider)
+              SELECT DISTINCT * FROM ${tableOf("made", rows, { kind: texts, resource_id: texts, provider: texts })}
               -- Sorted, so that two runs which claim the same ids don't deadlock.
               ORDER BY 1, 2, 3
             ), claimed AS (

@@ -6,7 +6,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { batchRowsOf, bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { batchRowsOf, bigints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
@@ -228,7 +228,7 @@ export class RunStore extends Context.Service<
           const runs = recentRuns(sql, keys, yield* Clock.currentTimeMillis)
           const rows = yield* runRows(sql`
             SELECT ${columns}, r.result::text AS result, w.balance - w.reserved AS available
-            FROM unnest(${texts(keys.map((one) => one.org_id))}, ${texts(keys.map((one) => one.run_id))}) AS asked(org_id, run_id)
+            FROM ${tableOf("asked", keys, { org_id: texts, run_id: texts })}
             -- A subquery: as a condition of a plain join, the planner could read all runs since the oldest one.
             CROSS JOIN LATERAL (
               SELECT * FROM ${runs} r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(keys)} LIMIT 1) r

@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { hasRows, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { UnknownOutcome } from "../../schema/nouns/operator/Outcome.ts"
 
@@ -101,7 +101,7 @@ export class UnknownOutcomes extends Context.Service<
             WITH due AS (
               SELECT u.run_id FROM unknown_outcomes u
               JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id
-              JOIN unnest(${texts(offers.map((one) => one.provider))}, ${texts(offers.map((one) => one.capability))}) AS o(provider, capability)
+              JOIN ${tableOf("o", offers, { provider: texts, capability: texts })}
                 ON o.provider = u.provider AND o.capability = r.capability
               WHERE u.finding IS NULL AND u.look_after <= now() AND u.at > now() - ${sql.literal(maxAge)} AND r.erased_at IS NULL
               ORDER BY u.look_after LIMIT 1 FOR UPDATE OF u SKIP LOCKED

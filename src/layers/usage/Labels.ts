@@ -5,7 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, rowsOf, texts } from "../postgres/Rows.ts"
+import { dates, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { type Fact, type Labels, namesMax, valuesMax } from "./Counted.ts"
 
 const nameRows = rowsOf({ org_id: Schema.String, name: Schema.String })
@@ -47,9 +47,7 @@ export const usageLabels = Effect.gen(function* () {
   const valuesOf = Effect.fnUntraced(function* (labels: ReadonlyArray<Label>) {
     const rows = yield* valueRows(sql`
       SELECT v.org_id, v.name, v.day::text AS day, v.value
-      FROM (SELECT DISTINCT * FROM unnest(${texts(labels.map((l) => l.org_id))}, ${texts(labels.map((l) => l.name))},
-                                          ${texts(labels.map((l) => l.day))}::date[], ${texts(labels.map((l) => l.value))})
-                                     AS n(org_id, name, day, value)) n
+      FROM (SELECT DISTINCT * FROM ${tableOf("n", labels, { org_id: texts, name: texts, day: dates, value: texts })}) n
       JOIN usage_values v USING (org_id, name, day, value)`)
     return new Set(rows.map(({ org_id, name, day, value }) => keyOf(org_id, name, day, value)))
   })
@@ -87,8 +85,7 @@ export const usageLabels = Effect.gen(function* () {
     const values = yield* valuesOf(counted)
     const rows = yield* countRows(sql`
       SELECT l.org_id, l.name, l.day::text AS day, l.distinct_values
-      FROM (SELECT DISTINCT * FROM unnest(${texts(counted.map((l) => l.org_id))}, ${texts(counted.map((l) => l.name))},
-                                          ${texts(counted.map((l) => l.day))}::date[]) AS n(org_id, name, day)) n
+      FROM (SELECT DISTINCT * FROM ${tableOf("n", counted, { org_id: texts, name: texts, day: dates })}) n
       JOIN usage_labels l USING (org_id, name, day)`)
     const room = new Map(rows.map((row) => [keyOf(row.org_id, row.name, row.day), row.distinct_values]))
     const changed = new Map<string, Label>()
@@ -106,18 +103,16 @@ export const usageLabels = Effect.gen(function* () {
     if (newNames.length > 0)
       yield* sql`
         INSERT INTO usage_names (org_id, name)
-        SELECT * FROM unnest(${texts(newNames.map((l) => l.org_id))}, ${texts(newNames.map((l) => l.name))})`
+        SELECT * FROM ${tableOf("n", newNames, { org_id: texts, name: texts })}`
     if (newValues.length > 0) {
-      const days = [...changed.entries()]
+      const days = [...changed].map(([key, label]) => ({ ...label, distinct_values: room.get(key) ?? 0 }))
       yield* sql`
         INSERT INTO usage_labels (org_id, name, day, distinct_values)
-        SELECT * FROM unnest(${texts(days.map(([, l]) => l.org_id))}, ${texts(days.map(([, l]) => l.name))},
-                             ${texts(days.map(([, l]) => l.day))}::date[], ${bigints(days.map(([key]) => BigInt(room.get(key) ?? 0)))}) AS n
+        SELECT * FROM ${tableOf("n", days, { org_id: texts, name: texts, day: dates, distinct_values: ints })}
         ON CONFLICT (org_id, name, day) DO UPDATE SET distinct_values = excluded.distinct_values`
       yield* sql`
         INSERT INTO usage_values (org_id, name, day, value)
-        SELECT * FROM unnest(${texts(newValues.map((l) => l.org_id))}, ${texts(newValues.map((l) => l.name))},
-                             ${texts(newValues.map((l) => l.day))}::date[], ${texts(newValues.map((l) => l.value))})`
+        SELECT * FROM ${tableOf("n", newValues, { org_id: texts, name: texts, day: dates, value: texts })}`
     }
     return lookup(names, values)
   })

@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, dates, oneRowOf, rowsOf, tableOf, texts, uuids } from "../postgres/Rows.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { type Counted, countedOf } from "./Counted.ts"
 import { factColumns, factGroups, factOf, factRows, factSums, waitingIds } from "./Facts.ts"
@@ -28,16 +28,11 @@ const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Counted>) {
   yield* sql`
     WITH groups AS (
       INSERT INTO usage_groups (org_id, group_id, capability, provider, key_id, endpoint, status, name, value)
-      SELECT DISTINCT * FROM unnest(${texts(rows.map((r) => r.org_id))}, ${texts(rows.map((r) => r.group_id))}::uuid[],
-                         ${texts(rows.map((r) => r.capability))}, ${texts(rows.map((r) => r.provider))},
-                         ${texts(rows.map((r) => r.key_id))}, ${texts(rows.map((r) => r.endpoint))},
-                         ${texts(rows.map((r) => r.status))}, ${texts(rows.map((r) => r.name))}, ${texts(rows.map((r) => r.value))}) AS n
+      SELECT DISTINCT * FROM ${tableOf("n", rows, { org_id: texts, group_id: uuids, capability: texts, provider: texts, key_id: texts, endpoint: texts, status: texts, name: texts, value: texts })}
       ON CONFLICT DO NOTHING
     )
     INSERT INTO usage_days AS d (org_id, name, day, group_id, runs, charged)
-    SELECT * FROM unnest(${texts(rows.map((r) => r.org_id))}, ${texts(rows.map((r) => r.name))},
-                         ${texts(rows.map((r) => r.day))}::date[], ${texts(rows.map((r) => r.group_id))}::uuid[],
-                         ${bigints(rows.map((r) => r.runs))}, ${bigints(rows.map((r) => r.charged))}) AS n
+    SELECT * FROM ${tableOf("n", rows, { org_id: texts, name: texts, day: dates, group_id: uuids, runs: bigints, charged: bigints })}
     ON CONFLICT (org_id, name, day, group_id) DO UPDATE SET runs = d.runs + excluded.runs, charged = d.charged + excluded.charged`
 })
 
@@ -98,7 +93,7 @@ export class UsageRollups extends Context.Service<
         if (rows.length > 0) {
           const taken = sql`
             DELETE FROM usage_queue q
-            USING unnest(${texts(rows.map((row) => row.org_id))}, ${bigints(rows.map((row) => row.batch))}) AS c (org_id, batch)
+            USING ${tableOf("c", rows, { org_id: texts, batch: bigints })}
             WHERE q.org_id = c.org_id AND q.batch = c.batch RETURNING q.org_id, q.run_ids`
           yield* countTaken(
             taken,
@@ -131,8 +126,7 @@ export class UsageRollups extends Context.Service<
         if (gone.length === 0) return
         yield* sql`
           UPDATE usage_days d SET runs = d.runs - n.runs, charged = d.charged - n.charged
-          FROM unnest(${texts(gone.map((r) => r.name))}, ${texts(gone.map((r) => r.day))}::date[], ${texts(gone.map((r) => r.group_id))}::uuid[],
-                      ${bigints(gone.map((r) => r.runs))}, ${bigints(gone.map((r) => r.charged))}) AS n(name, day, group_id, runs, charged)
+          FROM ${tableOf("n", gone, { name: texts, day: dates, group_id: uuids, runs: bigints, charged: bigints })}
           WHERE d.org_id = ${org_id} AND d.name = n.name AND d.day = n.day AND d.group_id = n.group_id`
         const groups = texts(gone.map((r) => r.group_id))
         yield* sql`DELETE FROM usage_days WHERE org_id = ${org_id} AND name = ANY(${texts(gone.map((r) => r.name))}) AND group_id = ANY(${groups}::uuid[]) AND runs = 0`
@@ -140,8 +134,7 @@ export class UsageRollups extends Context.Service<
           DELETE FROM usage_groups g WHERE g.org_id = ${org_id} AND g.group_id = ANY(${groups}::uuid[])
             AND NOT EXISTS (SELECT FROM usage_days d WHERE d.org_id = g.org_id AND d.name = g.name AND d.group_id = g.group_id)`
         yield* sql`
-          DELETE FROM usage_values v USING unnest(${texts(gone.map((r) => r.name))}, ${texts(gone.map((r) => r.day))}::date[],
-                                                  ${texts(gone.map((r) => r.value))}) AS n(name, day, value)
+          DELETE FROM usage_values v USING ${tableOf("n", gone, { name: texts, day: dates, value: texts })}
           WHERE v.org_id = ${org_id} AND v.name = n.name AND v.day = n.day AND v.value = n.value
             AND NOT EXISTS (SELECT FROM usage_days d JOIN usage_groups g USING (org_id, group_id)
                             WHERE d.org_id = v.org_id AND d.name = v.name AND d.day = v.day AND g.value = v.value)`

@@ -19,7 +19,7 @@ import {
   type Sending,
   slowMillis
 } from "../../schema/webhooks/Shares.ts"
-import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { countFree } from "../usage/freeStorage.ts"
 import { PauseMails } from "./PauseMails.ts"
 import { openedSecret } from "./Secrets.ts"
@@ -219,8 +219,7 @@ export class WebhookDeliveries extends Context.Service<
       const claim: WebhookDeliveries["Service"]["claim"] = (sending, after) =>
         dueRows(sql`
           WITH busy AS (
-            SELECT * FROM unnest(${texts(sending.map((one) => one.org_id))}, ${texts(sending.map((one) => one.endpoint_id))})
-              AS sending (org_id, endpoint_id)
+            SELECT * FROM ${tableOf("sending", sending, { org_id: texts, endpoint_id: texts })}
           ), due AS (
             SELECT delivery.delivery_id, endpoint.endpoint_id, endpoint.org_id, failing,
               coalesce(of_org.count, 0) + row_number() OVER (PARTITION BY endpoint.org_id ORDER BY failing, delivery.next_attempt_at)

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { texts } from "../../postgres/Rows.ts"
+import { tableOf, texts } from "../../postgres/Rows.ts"
 import { damageReports } from "./Damage.ts"
 import { byPlace, rules, segmentDrafts } from "./Drafts.ts"
 import { historyLocks } from "./Locks.ts"
@@ -96,7 +96,7 @@ export class HistoryIndex extends Context.Service<
       const listReusable = (taken: ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>) => sql`
         INSERT INTO reusable_results (org_id, input_hash, run_id, finished_at)
         SELECT r.org_id, r.input_hash, r.run_id, r.finished_at
-        FROM unnest(${texts(taken.map((one) => one.org_id))}, ${texts(taken.map((one) => one.run_id))}) AS n(org_id, run_id)
+        FROM ${tableOf("n", taken, { org_id: texts, run_id: texts })}
         JOIN runs r ON r.org_id = n.org_id AND r.run_id = n.run_id
         WHERE r.status = 'succeeded' AND r.input_hash IS NOT NULL AND r.reused_from IS NULL AND r.result IS NOT NULL AND r.erased_at IS NULL
           AND (r.capability IS NULL OR r.capability <> ALL(${texts(touchCapabilities)}))

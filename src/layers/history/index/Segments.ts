@@ -9,7 +9,7 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, byteas, texts } from "../../postgres/Rows.ts"
+import { bigints, byteas, ints, tableOf, texts } from "../../postgres/Rows.ts"
 import { intact, intactRows, Places, type StoredPart } from "./Places.ts"
 import { missing, rowsAs } from "./Rows.ts"
 import { SegmentRow } from "./SegmentRow.ts"
@@ -66,8 +66,6 @@ export const partOf = (postings: Postings, runs: number): Part => ({
   from: postings,
   runs: Int32Array.from({ length: runs }, (_, n) => n)
 })
-
-const ints = (values: ReadonlyArray<number>) => bigints(values.map(BigInt))
 
 interface Bytes {
   readonly segment: bigint
@@ -150,8 +148,7 @@ export const historySegments = Effect.gen(function* () {
 
   const insert = (table: PartTable, column: "page" | "block", all: ReadonlyArray<Bytes>) => sql`
     INSERT INTO ${sql.literal(table)} (segment, ${sql.literal(column)}, bytes, checksum)
-    SELECT * FROM unnest(${bigints(all.map((one) => one.segment))}, ${ints(all.map((one) => one.n))}, ${byteas(all.map((one) => one.bytes))},
-                         ${ints(all.map((one) => partChecksum(table, one.segment, one)))})`
+    SELECT * FROM ${tableOf("a", all, { segment: bigints, n: ints, bytes: byteas }, { checksum: ints(all.map((one) => partChecksum(table, one.segment, one))) })}`
 
   /** Writes one segment for each draft. The number of statements does not depend on the number of drafts. */
   const write = Effect.fnUntraced(function* (drafts: ReadonlyArray<Draft>) {
