@@ -86,18 +86,11 @@ export const availableOf = (account: CreditsAccount, now: number): bigint | null
 const daysOf = (available: bigint | null, burn_per_day: bigint): number | null =>
   available === null || burn_per_day === 0n ? null : Math.round((Number(available) * 10) / Number(burn_per_day)) / 10
 
-export interface Outlook {
-  readonly available: bigint | null
-  readonly days_left: number | null
-  /** When nothing is left at the present use. */
-  readonly runs_out_at: Date | null
-  readonly state: CreditsState
-}
-
 /** No date is further away than this. */
 const daysMax = 36_500
 
-export const outlookOf = (account: CreditsAccount, now: number): Outlook => {
+/** `runs_out_at`: when nothing is left at the present use. */
+export const outlookOf = (account: CreditsAccount, now: number) => {
   const available = availableOf(account, now)
   const days_left = daysOf(available, account.burn_per_day)
   const end = days_left === null || days_left > daysMax ? null : now + days_left * dayMillis
@@ -105,7 +98,7 @@ export const outlookOf = (account: CreditsAccount, now: number): Outlook => {
   // A plan that gives new credits before the old ones are used up is not low.
   const short = days_left !== null && days_left < lowDays && !(account.renews && lapses < (end ?? 0))
   const below = available !== null && account.low_below !== null && available < account.low_below
-  const state =
+  const state: CreditsState =
     available === 0n
       ? "empty"
       : below || short
