@@ -125,7 +125,7 @@ describe("dataforseo jobs.search", () => {
     expect(next({ id: "../../../appendix" }, input, { run_id: runId }).path).toBe(
       "/v3/serp/google/jobs/task_get/advanced/..%2F..%2F..%2Fappendix"
     )
-    expect(next([], input, { run_id: runId }).path).toBe("/v3/serp/google/jobs/task_get/advanced/")
+    expect(next([], input, { run_id: runId }).path).toBe("/v3/serp/google/jobs/task_get/advanced/()")
   })
 
   test("has minutes for it, and leaves filters that it does not have to others", () => {
