@@ -11,7 +11,8 @@ import { type App, type Reply, type Tenant, until, verify } from "../kit/app.ts"
 import { indexedAndCounted } from "../kit/finished-work.ts"
 import type { Names } from "./random-requests.ts"
 
-export const password = "correct horse battery"
+/** Not the contract's example: a random request that signs in with it is no leak. */
+const password = "planted horse battery"
 const roles = ["owner", "admin", "member", "viewer"] as const
 
 export interface Organization {
