@@ -21,7 +21,7 @@ const seed = exhaustive ? sampleSeed : sampleSeed % 16
 /** Requests at once. */
 const clients = 12
 /** Longer than any request waits. */
-const answerMillisMax = 30_000
+const answerMillisMax = 45_000
 const rounds = { strangers: howMany(30, 9), everybody: howMany(40, 12), tools: howMany(80, 30) }
 
 let app: App
@@ -135,11 +135,17 @@ const nobodys: ReadonlyArray<Caller> = [
 ]
 
 /** Ids and texts of the organization in answers to others. */
-const leaks = (of: Organization, ids: ReadonlySet<string>, known: ReadonlySet<string>): ReadonlyArray<string> =>
+const leaks = (
+  of: Organization,
+  ids: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+  isAbout: (request: RandomRequest) => boolean = () => true
+): ReadonlyArray<string> =>
   [...answers].flatMap(([to, list]) =>
     to === of || to === "operator"
       ? []
       : list.flatMap(({ request, reply }) => {
+          if (!isAbout(request)) return []
           const text = reply.text + JSON.stringify([...reply.headers])
           const found = [...idsIn([text])].filter((id) => ids.has(id) && !known.has(id))
           if (text.toLowerCase().includes(of.hidden)) found.push(of.hidden)
@@ -238,8 +244,10 @@ test("tools called by agents of two organizations: no answer fails, and none tel
     return [draft.fill(own.get(caller.of) ?? empty, other?.names ?? empty), caller]
   })
   expect(wrong).toEqual([])
-  for (const one of both) expect(leaks(one, await idsOf(one), known.get(one)?.ids ?? new Set())).toEqual([])
-  const calls = [...answers.values()].flat().filter(({ request }) => request.path === "/mcp")
+  // Requests of the tests before knew other ids.
+  const isCall = ({ path }: RandomRequest) => path === "/mcp"
+  for (const one of both) expect(leaks(one, await idsOf(one), known.get(one)?.ids ?? new Set(), isCall)).toEqual([])
+  const calls = [...answers.values()].flat().filter(({ request }) => isCall(request))
   const served = new Set(
     calls.flatMap(({ request, reply }) => (reply.body?.result?.isError === false ? [request.id] : []))
   )

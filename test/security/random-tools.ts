@@ -41,7 +41,6 @@ const known: Readonly<Record<string, ReadonlyArray<Json>>> = {
   from: ["2026-11-01", "2026-11-27T10:00:00Z"],
   to: ["2026-11-27", "2027-01-01"],
   cursor: ["cursor"],
-  // No answer waits for long.
   wait_seconds: [0, 1]
 }
 
@@ -86,6 +85,8 @@ const toolDrafts = ({ name: tool, inputSchema }: Tool, daySeed: number, rounds: 
       const often = pick(random, [0, 0.3, 0.6]) ?? 0
       const [only] = chance(random, 0.5) ? (pick(random, ids) ?? []) : []
       const chosen = properties.flatMap(([property, schema], at) =>
+        // No answer waits for long: a run that waits for an approval would.
+        property === "wait_seconds" ||
         inputSchema.required?.includes(property) === true ||
         (only === undefined ? chance(random, often) : property === only)
           ? [[property, valueOf(random, property, schema, samples[at]?.[round])]]
