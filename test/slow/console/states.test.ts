@@ -85,6 +85,23 @@ describe.skipIf(!hasBrowser)("pages whose data does not come", () => {
     await stop()
   })
 
+  test("a refused sign-out is shown, until somebody dismisses it", async () => {
+    const { page } = person
+    const stop = await answering("/v1/auth/sign-out", (route) =>
+      route.fulfill({ status: 503, json: { error: { code: "service_unavailable", message: "Try again later." } } })
+    )
+    await page.goto("/settings/account")
+    await page.getByRole("button", { name: "Sign out here" }).click()
+    const words = page.getByText("You are still signed in. Try again later.")
+    await words.waitFor()
+    const box = await words.boundingBox()
+    expect(box?.width).toBeGreaterThan(100)
+    expect(await findings(page)).toEqual([])
+    await page.getByRole("button", { name: "Dismiss" }).click()
+    await words.waitFor({ state: "detached" })
+    await stop()
+  })
+
   test("a slow answer has a skeleton in its place, and what was typed elsewhere stays", async () => {
     const { page } = person
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -3,7 +3,7 @@ import { useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { sessionChanged } from "../data/session.ts"
 
-/** What screen readers hear before the reason when signing out is refused. */
+/** What stands before the reason when signing out is refused. */
 export const stillSignedIn = "You are still signed in. "
 
 export const useSignOut = () =>

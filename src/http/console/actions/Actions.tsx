@@ -29,7 +29,7 @@ export const onForm =
 export interface Outcome<A> {
   /** What screen readers hear when it is done. */
   readonly says?: string | ((answer: A) => string) | undefined
-  /** What screen readers hear before the reason when it is refused, for an action whose error is nowhere on the page. */
+  /** What stands before the reason when it is refused, for an action whose error is nowhere on the page. */
   readonly fails?: string | undefined
   /** What else the page does then. */
   readonly after?: ((answer: A) => unknown) | undefined
@@ -51,7 +51,7 @@ export const useAction = <A, V = FormData | void>(
       await readAgain()
     },
     onError: ({ message }) => {
-      if (fails !== undefined) announce(`${fails}${message}`)
+      if (fails !== undefined) announce(`${fails}${message}`, true)
       // Often somebody else has changed it meanwhile.
       void readAgain()
     }

@@ -105,7 +105,7 @@ export const toClipboard = async (text: string): Promise<boolean> => {
     announce("Copied.")
     return true
   } catch {
-    announce("The browser did not allow copying. Select the text and copy it.")
+    announce("The browser did not allow copying. Select the text and copy it.", true)
     return false
   }
 }
@@ -159,16 +159,26 @@ export const CodeBlock = ({ text, label }: { readonly text: string; readonly lab
   </div>
 )
 
-const announcement = makeStore({ text: "", count: 0 })
+const announcement = makeStore({ text: "", failed: false, count: 0 })
 
-export const announce = (text: string): void => announcement.set({ text, count: announcement.get().count + 1 })
+/** A failure is shown too, until somebody dismisses it or something else is announced. */
+export const announce = (text: string, failed = false): void =>
+  announcement.set({ text, failed, count: announcement.get().count + 1 })
 
 export const Announcer = () => {
-  const { text, count } = useStore(announcement)
+  const { text, failed, count } = useStore(announcement)
+  const look = "fixed inset-x-4 bottom-20 z-50 mx-auto flex max-w-lg items-start justify-between gap-3"
   return (
-    <div role="status" aria-live="polite" className="sr-only">
-      {/* The key makes the same sentence a new one. */}
-      <span key={count}>{text}</span>
+    <div className={failed ? `${look} rounded border border-red bg-panel p-3 text-red shadow-float` : "sr-only"}>
+      <div role="status" aria-live="polite">
+        {/* The key makes the same sentence a new one. */}
+        <span key={count}>{text}</span>
+      </div>
+      {failed && (
+        <button type="button" aria-label="Dismiss" className="text-muted hover:text-text" onClick={() => announce("")}>
+          <icons.X size={16} aria-hidden="true" />
+        </button>
+      )}
     </div>
   )
 }
