@@ -896,7 +896,7 @@ class Recovery:
         """Request a password reset"""
         return self._transport.call("POST", "/v1/auth/password-reset", body=body)
 
-    def reset_password(self, body: types.PasswordResetConfirmation) -> types.PasswordChanged:
+    def reset_password(self, body: types.PasswordResetConfirmation) -> types.PasswordSet:
         """Set a new password with a link"""
         return self._transport.call("POST", "/v1/auth/password-reset/confirm", body=body)
 

@@ -1367,6 +1367,11 @@ class PasswordResetRequest(TypedDict):
     email: str
 
 
+class PasswordSet(TypedDict):
+    password_changed: Literal[True]
+    email: str
+
+
 class PendingRunBilling(TypedDict):
     currency: Literal["USD"]
     quoted: str

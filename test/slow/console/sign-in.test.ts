@@ -1,7 +1,7 @@
 /** Ways to sign in beside a password alone, in a real browser: an OpenID provider, and the code of a second factor. */
 import { afterAll, describe, expect, test } from "bun:test"
 import { TOTP } from "otpauth"
-import type { Browser } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import type { App } from "../../kit/app.ts"
 import { startOpenIdProvider } from "../../kit/openid-provider.ts"
 import { findings, hasBrowser } from "../../console/browser.ts"
@@ -78,6 +78,43 @@ describe.skipIf(!hasBrowser)("signing in", () => {
     await asks.getByLabel("Code of your app").fill(second)
     await asks.getByRole("button", { name: "Remove it" }).click()
     await page.getByRole("button", { name: "Set up a second factor" }).waitFor()
+  })
+
+  /** Opens the link of a mail to somebody who has forgotten the password, and sets another one. */
+  const resetsPassword = async (page: Page, email: string, token: string) => {
+    await app.sql(
+      "INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at) SELECT sha256($1::bytea), 'reset_password', user_id, now() + interval '1 hour' FROM users WHERE email = $2",
+      [Buffer.from(token), email]
+    )
+    await page.goto(`/reset-password?token=${token}`)
+    await page.getByLabel("New password").fill("another password of mine")
+    await page.getByRole("button", { name: "Set the password" }).click()
+  }
+
+  test("with the link for a new password, without typing it again", async () => {
+    await owner(browser, app.url, "rita@example.com")
+    const page = await (await browser.newContext({ baseURL: app.url })).newPage()
+    await resetsPassword(page, "rita@example.com", "r".repeat(43))
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+    await page.goto("/settings/account")
+    await page.getByText("rita@example.com").first().waitFor()
+  })
+
+  test("after the link for a new password, with the code of the second factor", async () => {
+    const { page } = await owner(browser, app.url, "cora@example.com")
+    await page.goto("/settings/account")
+    const panel = page.getByRole("region", { name: "Second factor" })
+    await panel.getByLabel("Current password").fill(password)
+    await panel.getByRole("button", { name: "Set up a second factor" }).click()
+    const secret =
+      (await page.getByRole("region", { name: "the key for your app", exact: true }).locator("pre").textContent()) ?? ""
+    await panel.getByLabel("Code of your app").fill(new TOTP({ secret }).generate())
+    await panel.getByRole("button", { name: "Turn it on" }).click()
+    await page.getByRole("region", { name: "your recovery codes", exact: true }).waitFor()
+    await resetsPassword(page, "cora@example.com", "c".repeat(43))
+    await page.getByRole("heading", { level: 1, name: "Your password is set" }).waitFor()
+    await page.getByRole("link", { name: "Sign in", exact: true }).last().click()
+    await page.getByLabel("E-mail address").waitFor()
   })
 
   test("with a passkey, which is made, named and removed on the Account page", async () => {

@@ -8,7 +8,6 @@ import { component, email } from "../../../schema/nouns/Noun.ts"
 const Verification = component("VerificationSent", {
   verification: Schema.Literals(["sent", "not_needed"])
 })
-const PasswordSet = component("PasswordChanged", { password_changed: Schema.Literal(true) })
 
 export class RecoveryApi extends HttpApiGroup.make("recovery").add(
   about(
@@ -30,7 +29,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     "/auth/password",
     {
       payload: component("PasswordChangeRequest", { current_password: Password, new_password: NewPassword }),
-      success: PasswordSet
+      success: component("PasswordChanged", { password_changed: Schema.Literal(true) })
     }
   ),
   own("Read the second factor", "Whether your sign-ins with the password need a code too.").get(
@@ -81,6 +80,6 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions and removes your passkeys. A second factor stays."
   ).post("resetPassword", "/auth/password-reset/confirm", {
     payload: component("PasswordResetConfirmation", { token: LinkToken, new_password: NewPassword }),
-    success: PasswordSet
+    success: component("PasswordSet", { password_changed: Schema.Literal(true), email })
   })
 ) {}

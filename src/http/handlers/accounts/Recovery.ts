@@ -124,10 +124,10 @@ export const RecoveryHandlers = group(
 
       resetPassword: Effect.fnUntraced(function* ({ payload: { token, new_password } }) {
         yield* allowAttempt(limits, linkAccount(token))
-        yield* passwords
+        const email = yield* passwords
           .reset(Redacted.make(token), Redacted.make(new_password), (yield* RequestContext).address)
           .pipe(Effect.catchTag("LinkRefused", () => expiredReset))
-        return { password_changed: true as const }
+        return { password_changed: true as const, email }
       })
     })
   })

@@ -1,11 +1,21 @@
-/** Sets a new password with the token of a mailed link (`/reset-password?token=…`). */
+/** Sets a new password with the token of a mailed link (`/reset-password?token=…`), and signs in with it. */
 import { useState } from "react"
 import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { useFilters } from "../../data/address.ts"
 import { api } from "../../data/api.ts"
+import { sessionChanged } from "../../data/session.ts"
 import { ButtonLink, TextLink } from "../../parts/Page.tsx"
 import { PasswordField } from "../../parts/Field.tsx"
 import { FormPage } from "./FormPage.tsx"
+
+const setPassword = async (token: string, new_password: string) => {
+  const { email } = await api.recovery.resetPassword({ payload: { token, new_password } })
+  // A second factor refuses this. Then the sign-in page asks for its code.
+  return api.browser.signIn({ payload: { email, password: new_password } }).then(
+    () => true,
+    () => false
+  )
+}
 
 const Reset = () => {
   const [{ token = "" }] = useFilters()
@@ -27,8 +37,8 @@ const Reset = () => {
   return (
     <FormPage title="Set a new password" lead="A new password ends all your sessions and removes your passkeys.">
       <ActionForm
-        send={(form) => api.recovery.resetPassword({ payload: { token, new_password: textIn(form, "new_password") } })}
-        after={() => setIsSet(true)}
+        send={(form) => setPassword(token, textIn(form, "new_password"))}
+        after={(isSignedIn) => (isSignedIn ? sessionChanged("/") : setIsSet(true))}
         submit="Set the password"
         narrow
       >
