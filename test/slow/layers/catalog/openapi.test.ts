@@ -235,6 +235,29 @@ describe("reading", () => {
     ])
   })
 
+  test("paths and operations with a server of their own are marked, also when it is relative", async () => {
+    const at = (url: string) => ({ servers: [{ url }], get: {} })
+    const { document, warnings } = await load([
+      small({
+        paths: {
+          "/same": at("/v1"),
+          "/here": { get: {} },
+          "/newer": at("/v2/"),
+          "/other": { get: { servers: [{ url: "//files.acme.test/v1" }] } },
+          "/open": at("/{region}")
+        }
+      })
+    ])
+    expect(document.endpoints.map(({ path, origin }) => [path, origin])).toEqual([
+      ["/here", undefined],
+      ["/newer", "https://api.acme.test"],
+      ["/open", undefined],
+      ["/other", "https://files.acme.test"],
+      ["/same", undefined]
+    ])
+    expect(warnings.map(({ where }) => where)).toEqual(["GET /newer", "GET /other"])
+  })
+
   test("Swagger 2: bodies, forms and files", async () => {
     const text = JSON.stringify({
       swagger: "2.0",

@@ -187,7 +187,7 @@ export const importOpenApi: (
     const body = readBody(reading, where, method, reads, operation.operation, parameters)
     const work = operationWork + normal.size() - read
     read = normal.size()
-    const server = serverOf(operation.operation.node) ?? serverOf(item.node)
+    const server = serverOf(operation.operation.node, base_url) ?? serverOf(item.node, base_url)
     const elsewhere = server !== null && server !== base_url ? new URL(server).origin : null
     if (elsewhere !== null)
       warnings.add(where, `is served by ${elsewhere}: it is listed where the provider's adapter names it`)

@@ -8,15 +8,15 @@ export type Auth = typeof ProviderAuth.Type
 
 const variablesMax = 20
 
-/** `https://{region}.example.com` with its defaults filled in; null when that is no address. */
-const addressOf = (server: unknown): string | null => {
+/** `https://{region}.example.com` with its defaults filled in; null when that is no address. `base` is what a relative one is relative to. */
+const addressOf = (server: unknown, base: string | null): string | null => {
   let url = textOf(field(server, "url"))
   if (url === null || url.length > 2_000) return null
   const variables = field(server, "variables")
   for (const [name, variable] of Object.entries(isRecord(variables) ? variables : {}).slice(0, variablesMax)) {
     url = url.replaceAll(`{${name}}`, String(field(variable, "default") ?? listOf(field(variable, "enum"))[0] ?? ""))
   }
-  return absolute(url)
+  return absolute(base !== null && !url.includes("{") ? (URL.parse(url, base)?.href ?? url) : url)
 }
 
 const absolute = (url: string): string | null => {
@@ -27,8 +27,9 @@ const absolute = (url: string): string | null => {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, "")
 }
 
-/** The first server of a document, a path or an operation; null when it says none, or a relative one. */
-export const serverOf = (holder: unknown): string | null => addressOf(listOf(field(holder, "servers"))[0])
+/** The first server of a document, a path or an operation; null when it says none, or a relative one without `base`. */
+export const serverOf = (holder: unknown, base: string | null = null): string | null =>
+  addressOf(listOf(field(holder, "servers"))[0], base)
 
 /** The first server that only paths or operations name. */
 const serverWithin = (root: Source["root"]): string | null => {
