@@ -22,9 +22,8 @@ import { problemAnswer } from "../standards/ProblemType.ts"
 
 const keptSeconds = 5
 
-const off = problemAnswer(
-  problem("not_found", "This service has no status page. Its operator can switch it on with RUNGATE_STATUS_PAGE=on.")
-)
+const offWords = "This service has no status page. Its operator can switch it on with RUNGATE_STATUS_PAGE=on."
+const off = { html: page(404, "Not found", `<p>${offWords}</p>`), json: problemAnswer(problem("not_found", offWords)) }
 
 type Look = "good" | "poor" | "bad" | "unknown"
 
@@ -82,10 +81,22 @@ const cached = HttpServerResponse.setHeaders({
   vary: "accept, accept-encoding"
 })
 
+type Answer = HttpServerResponse.HttpServerResponse
+
+/** A page for a browser, JSON for a program. */
+const route = (answers: Effect.Effect<{ readonly html: Answer; readonly json: Answer }>) => {
+  const answer = Effect.gen(function* () {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const { html, json } = yield* answers
+    return (headers["accept"] ?? "").includes("text/html") ? html : json
+  })
+  return HttpRouter.add("GET", statusPath, rateLimitedPage(answer))
+}
+
 export const StatusRoute = Layer.unwrap(
   Effect.gen(function* () {
     const { statusPage } = yield* Settings
-    if (!statusPage) return HttpRouter.add("GET", statusPath, rateLimitedPage(Effect.succeed(off)))
+    if (!statusPage) return route(Effect.succeed(off))
     const catalog = yield* Catalog
     const endpoints = yield* Endpoints
     const health = yield* Health
@@ -112,11 +123,6 @@ export const StatusRoute = Layer.unwrap(
       Effect.uninterruptible(Effect.provideContext(pages, context)),
       `${keptSeconds} seconds`
     )
-    const answer = Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const { html, json } = yield* kept
-      return (headers["accept"] ?? "").includes("text/html") ? html : json
-    })
-    return HttpRouter.add("GET", statusPath, rateLimitedPage(answer))
+    return route(kept)
   })
 )

@@ -59,10 +59,13 @@ describe("the status page", () => {
 
   test("a service without the setting has none, and says who can switch it on", async () => {
     const closed = await startApp({ beside: app, role: "http", settings: { RUNGATE_STATUS_PAGE: "off" } })
-    const { status, body } = await closed.call(null, "GET", "/status", asBrowser)
+    const { status, body } = await closed.call(null, "GET", "/status")
+    const html = await closed.call(null, "GET", "/status", asBrowser)
     await closed.stop()
     expect([status, body.error.code]).toEqual([404, "not_found"])
     expect(body.error.message).toContain("RUNGATE_STATUS_PAGE=on")
+    expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
+    expect(html.text).toContain(body.error.message)
   })
 })
 
