@@ -113,7 +113,12 @@ const ofOperator: ReadonlyArray<Page> = [
   ),
   page("/operator/disputes", "Disputes", () => import("./pages/operator/waiting/Disputes.tsx"), icons.Undo2, "d"),
   page("/operator/invitations", "Invitations", () => import("./pages/operator/Invitations.tsx"), icons.MailPlus, "i"),
-  page("/operator/opt-outs", "Opt-outs", () => import("./pages/operator/OptOuts.tsx"), icons.CircleHelp),
+  page(
+    "/operator/opt-outs",
+    "Opt-outs",
+    async () => ({ default: (await import("./pages/optouts/OptOuts.tsx")).ServiceOptOuts }),
+    icons.CircleHelp
+  ),
   page("/operator/catalog", "Catalog", () => import("./pages/operator/catalog/Catalog.tsx"), icons.BookOpen, "c"),
   page("/operator/audit-log", "Audit log", () => import("./pages/operator/log/AuditLog.tsx"), icons.ScrollText, "l")
 ]

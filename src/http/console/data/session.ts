@@ -41,11 +41,12 @@ export const useMay = (operation: OperationId): boolean => {
   return session !== null && restricted[operation]?.roles.includes(session.role) !== false
 }
 
-/** Who may call an operation, for somebody who may not. Null for others. */
+/** Who may call an operation, for somebody who may not. Null for others. No session is asked for where any caller may. */
 export const useDenied = (operation: OperationId): string | null => {
-  const may = useMay(operation)
-  const session = useSession()
-  return may || session === null ? null : `Your role is ${session.role}. ${restricted[operation]?.words}`
+  const restriction = restricted[operation]
+  const { data: session } = useQuery({ ...sessionQuery, enabled: restriction !== undefined })
+  if (!session || restriction === undefined || restriction.roles.includes(session.role)) return null
+  return `Your role is ${session.role}. ${restriction.words}`
 }
 
 /** Other tabs of this browser learn that the session changed: they would show one organization's page with another's data. */
