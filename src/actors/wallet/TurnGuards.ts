@@ -34,8 +34,7 @@ export const turnGuards = (view: TurnView) => {
     refused: (run: TurnRun, error_code: string | null) => {
       const { org_id, run_id, guarded } = run
       // A run that an earlier rule refuses names no entry.
-      if (error_code === "opt_out" && guarded?.code === "opt_out")
-        opted_out.push({ org_id, run_id, match: guarded.match })
+      if (error_code === "opt_out" && guarded?.code === "opt_out") opted_out.push({ org_id, run_id, ...guarded.match })
       free.refused(run)
     },
     /** A run in status `created` was refused or cancelled before it was admitted, so no guard knows it. */

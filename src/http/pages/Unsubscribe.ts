@@ -3,9 +3,9 @@
  * button, or of a mail program (RFC 8058), opts the recipient out. It needs neither cookie nor sign-in, and a token adds one row at most.
  */
 import { Effect } from "effect"
-import { HttpRouter, type HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { OptOuts } from "../../layers/guards/OptOuts.ts"
-import { organizationIn, readUnsubscribe, type Unsubscribe, unsubscribePath } from "../../schema/guards/Unsubscribe.ts"
+import { organizationIn, readUnsubscribe, unsubscribePath } from "../../schema/guards/Unsubscribe.ts"
 import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { form } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
@@ -22,34 +22,23 @@ export const UnsubscribePage = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const optOuts = yield* OptOuts
 
-    const answer = (
-      method: "GET" | "POST",
-      of: (link: Unsubscribe, who: string, hint: string | null) => Effect.Effect<HttpServerResponse.HttpServerResponse>
-    ) =>
-      router.add(
-        method,
-        path,
-        rateLimitedPage(
-          Effect.gen(function* () {
-            const { run, signature } = yield* HttpRouter.params
-            const token = `${run}/${signature}`
-            const link = readUnsubscribe(yield* optOuts.secret(organizationIn(token)), token)
-            if (link === null) return unknown
-            const hint = yield* optOuts.recipient(link, link.digest)
-            return yield* of(link, hint === null ? "This address" : escaped(hint), hint)
-          })
-        )
-      )
-
-    yield* answer("GET", (_, who) => {
-      const text = `<p>${who} will get no more messages from the sender of this one.</p>`
-      return Effect.succeed(page(200, "Opt out of messages", `${text}${form("", "Opt out")}`))
-    })
-    yield* answer("POST", ({ org_id, run_id, digest }, who, hint) =>
-      Effect.as(
-        optOuts.add(org_id, [{ kind: "email", digest, hint, reason: null }], { source: "one_click", run_id }),
-        page(200, "You have opted out", `<p>${who} will get no more messages from this sender.</p>`)
-      )
+    const answer = rateLimitedPage(
+      Effect.gen(function* () {
+        const { method } = yield* HttpServerRequest.HttpServerRequest
+        const { run, signature } = yield* HttpRouter.params
+        const token = `${run}/${signature}`
+        const link = readUnsubscribe(yield* optOuts.secret(organizationIn(token)), token)
+        if (link === null) return unknown
+        const { org_id, run_id, digest } = link
+        const hint = yield* optOuts.recipient(link)
+        const will = `${hint === null ? "This address" : escaped(hint)} will get no more messages from`
+        if (method !== "POST")
+          return page(200, "Opt out of messages", `<p>${will} the sender of this one.</p>${form("", "Opt out")}`)
+        yield* optOuts.add(org_id, [{ kind: "email", digest, hint, reason: null }], "one_click", run_id)
+        return page(200, "You have opted out", `<p>${will} this sender.</p>`)
+      })
     )
+    yield* router.add("GET", path, answer)
+    yield* router.add("POST", path, answer)
   })
 )

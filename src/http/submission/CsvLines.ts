@@ -2,9 +2,11 @@
  * Reads the lines of a CSV in small steps, between which the service answers other requests. It stops at the first thing that is wrong, so a
  * hostile text costs no more than the part of it that is read.
  */
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import { parse, type Parser, type ParseResult } from "papaparse"
+import { inSlices } from "../../layers/platform/inSlices.ts"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
+import { refused } from "../../schema/Errors.ts"
 
 type Line = ReadonlyArray<string>
 
@@ -74,3 +76,9 @@ export const csvLines = function* (given: string): Generator<void, Result.Result
   }
   return wrong === null ? Result.succeed(lines) : Result.fail(wrong)
 }
+
+/** The lines of a request's body. */
+export const linesOfBody = Effect.fnUntraced(function* (body: string) {
+  const read = yield* inSlices(csvLines(body))
+  return Result.isSuccess(read) ? read.success : yield* refused("body", read.failure)
+})

@@ -11,7 +11,7 @@ import { refused } from "../../schema/Errors.ts"
 import { isStorable } from "../../schema/json/JsonScan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { type CellValue, cellValue, guessedColumns, type InputFields } from "../client/Columns.ts"
-import { csvLines } from "./CsvLines.ts"
+import { linesOfBody } from "./CsvLines.ts"
 import { shortened } from "../../schema/json/StorableText.ts"
 
 export type CsvRow = Readonly<Record<string, CellValue>>
@@ -65,9 +65,7 @@ const rowsOf = function* (
 }
 
 export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | undefined, fields: InputFields) {
-  const read = yield* inSlices(csvLines(text))
-  if (Result.isFailure(read)) return yield* refused("body", read.failure)
-  const [header, ...lines] = read.success
+  const [header, ...lines] = yield* linesOfBody(text)
   if (header === undefined || lines.length === 0)
     return yield* refused("body", "has no rows: send a header line and at least one row")
   const guessed = Object.entries(guessedColumns([...fields.keys()], header))

@@ -25,11 +25,7 @@ export const refusalOf = ({ matches }: OptOutView, { org_id, contacts }: Omit<Co
   optOutRefusal(contacts, (key) => matches.get(keyOf(org_id, key)))
 
 /** A run that the turn refused because of an entry. */
-export interface OptedOut {
-  readonly org_id: string
-  readonly run_id: string
-  readonly match: OptOutMatch
-}
+export interface OptedOut extends OptOutMatch, Pick<Contacting, "org_id" | "run_id"> {}
 
 const matchRows = rowsOf({
   ...{ version: Schema.BigInt, org_id: Schema.NullOr(Schema.String) },
@@ -65,11 +61,10 @@ export const readOptOuts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Contac
 /** A part of a statement, with a leading comma: the evidence of refused runs. */
 export const writeRefused = (sql: SqlClient.SqlClient, refused: ReadonlyArray<OptedOut>) => {
   if (refused.length === 0) return sql.literal("")
-  const rows = refused.map(({ match, ...run }) => ({ ...run, ...match }))
   return sql`, opted_out AS (
             INSERT INTO opt_out_refusals (run_id, org_id, opt_out_id, list, kind, digest, since)
             SELECT run_id, org_id, opt_out_id, list, kind, decode(digest, 'hex'), since::timestamptz
-            FROM ${tableOf("n", rows, { run_id: texts, org_id: texts, opt_out_id: texts, list: texts, kind: texts, digest: texts, since: texts })}
+            FROM ${tableOf("n", refused, { run_id: texts, org_id: texts, opt_out_id: texts, list: texts, kind: texts, digest: texts, since: texts })}
             ON CONFLICT (run_id) DO NOTHING
           )`
 }

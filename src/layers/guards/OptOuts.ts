@@ -15,6 +15,7 @@ import {
   optOutsMax,
   type ReadOptOut
 } from "../../schema/guards/OptOut.ts"
+import type { Unsubscribe } from "../../schema/guards/Unsubscribe.ts"
 import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
@@ -25,16 +26,12 @@ import { readOptOuts, refusalOf, writeRefused } from "./OptOutTurn.ts"
 
 /** `digest` is hexadecimal. */
 const rows = storedAs(OptOut.fields)
-const counts = storedAs({ count: Schema.Int })
+type Row = typeof OptOut.Type
 const secrets = storedAs({ secret: Schema.String })
 const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
 
 export interface NewOptOut extends OptOutKey, Pick<ReadOptOut, "hint"> {
   readonly reason: string | null
-}
-interface From {
-  readonly source: OptOutSource
-  readonly run_id?: string
 }
 
 export class OptOuts extends Context.Service<
@@ -43,26 +40,21 @@ export class OptOuts extends Context.Service<
     /** Whether an organization would have at most `optOutsMax`. A count reads up to a million rows, so it locks nothing; additions at once may go over. */
     readonly fits: (org_id: string | null, more: number) => Effect.Effect<boolean>
     /** How many are new. The wallet is locked meanwhile: add few at a time. A recipient's own needs not fit. */
-    readonly add: (org_id: string | null, entries: ReadonlyArray<NewOptOut>, from: From) => Effect.Effect<number>
-    /** Newest first. */
-    readonly list: (
+    readonly add: (
       org_id: string | null,
-      before: string | null,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<typeof OptOut.Type>>
+      entries: ReadonlyArray<NewOptOut>,
+      source: OptOutSource,
+      run_id?: string
+    ) => Effect.Effect<number>
+    /** Newest first. */
+    readonly list: (org_id: string | null, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>>
     readonly remove: (org_id: string | null, id: string) => Effect.Effect<boolean>
     /** The entries of this list with these keys. */
-    readonly having: (
-      org_id: string | null,
-      keys: ReadonlyArray<OptOutKey>
-    ) => Effect.Effect<ReadonlyArray<typeof OptOut.Type>>
+    readonly having: (org_id: string | null, keys: ReadonlyArray<OptOutKey>) => Effect.Effect<ReadonlyArray<Row>>
     /** Why a run that has waited may not call its provider any more. Its evidence is stored. */
     readonly refuse: (run: Contacting) => Effect.Effect<OptOutRefusal | null>
     /** The masked address with this digest to which the run wrote. Null if the run is gone or erased. */
-    readonly recipient: (
-      run: { readonly org_id: string; readonly run_id: string },
-      digest: string
-    ) => Effect.Effect<string | null>
+    readonly recipient: (link: Unsubscribe) => Effect.Effect<string | null>
     /** What signs the links of an organization's messages. */
     readonly secret: (org_id: string) => Effect.Effect<string>
   }
@@ -78,20 +70,17 @@ export class OptOuts extends Context.Service<
 
       return OptOuts.of({
         fits: (org_id, more) =>
-          org_id === null
-            ? Effect.succeed(true)
-            : Effect.map(
-                counts.one(sql`SELECT count(*)::int AS count FROM opt_outs WHERE org_id = ${org_id}`),
-                ({ count }) => count + more <= optOutsMax
-              ),
+          hasRows(sql`
+            SELECT WHERE ${org_id}::text IS NULL
+              OR (SELECT count(*) FROM opt_outs WHERE org_id = ${org_id}) <= ${optOutsMax - more}::bigint`),
         add: Effect.fnUntraced(
-          function* (org_id, entries, { source, run_id = null }) {
+          function* (org_id, entries, source, run_id) {
             yield* org_id === null
               ? sql`SELECT 1 FROM opt_out_service FOR UPDATE`
               : sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
             const added = yield* sql`
               INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
-              SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id}
+              SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id ?? null}
               FROM ${tableOf("n", entries, { kind: texts, digest: texts, hint: texts, reason: texts }, { id: texts(entries.map(() => newId("opt"))) })}
               ON CONFLICT ON CONSTRAINT opt_outs_once DO NOTHING RETURNING 1`
             return added.length
@@ -111,20 +100,17 @@ export class OptOuts extends Context.Service<
         refuse: Effect.fnUntraced(function* (run) {
           const refusal = refusalOf(yield* readOptOuts(sql, [run]), run)
           if (refusal !== null)
-            yield* sql`WITH one AS (SELECT 1)${writeRefused(sql, [{ ...run, match: refusal.match }])} SELECT 1 AS done`
+            yield* sql`WITH one AS (SELECT 1)${writeRefused(sql, [{ ...run, ...refusal.match }])} SELECT 1 AS done`
           return refusal
         }, Effect.orDie),
-        recipient: Effect.fnUntraced(function* ({ org_id, run_id }, digest) {
+        recipient: Effect.fnUntraced(function* ({ org_id, run_id, digest }) {
           const plan = yield* plans.first(
             sql`SELECT plan -> 'contacts' AS contacts FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`
           )
           if (plan === null) yield* diesIfMoved(sql, { org_id })
-          const address = (plan?.contacts?.recipients ?? [])
-            .flatMap(({ identities }) => identities)
-            .filter((identity) => identity.startsWith("e:"))
-            .map((identity) => identity.slice(2))
-            .find((one) => optOutDigest(one) === digest)
-          return address === undefined ? null : optOutHint("email", address)
+          const identities = plan?.contacts?.recipients.flatMap((recipient) => recipient.identities) ?? []
+          const written = identities.find((one) => one.startsWith("e:") && optOutDigest(one.slice(2)) === digest)
+          return written === undefined ? null : optOutHint("email", written.slice(2))
         }),
         secret: (org_id) =>
           Effect.map(

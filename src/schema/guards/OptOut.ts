@@ -33,25 +33,14 @@ export interface OptOutKey {
   readonly digest: string
 }
 
-const kindOf = (text: string): OptOutKind =>
-  text.includes("@") && !text.startsWith("@")
-    ? "email"
-    : text.startsWith("+")
-      ? "phone"
-      : /^\/?(in|pub)\/|linkedin\.\w+\//i.test(text)
-        ? "profile"
-        : "domain"
-
-/** A public suffix such as co.uk is no domain of anybody. */
-const readDomain = (text: string): string | null => {
+/** The kind of a value, which its form says, and the value in its normal form. */
+const readValue = (text: string): readonly [OptOutKind, string | null] => {
+  if (text.includes("@") && !text.startsWith("@")) return ["email", readEmail(text, true)?.normalized ?? null]
+  if (text.startsWith("+")) return ["phone", readInternational(text)]
+  if (/^\/?(in|pub)\/|linkedin\.\w+\//i.test(text)) return ["profile", readNetwork(text)]
   const host = readHost(text.replace(/^@/, ""))
-  return host === null || host.registrable === null ? null : host.name
-}
-const readers: Readonly<Record<OptOutKind, (text: string) => string | null>> = {
-  email: (text) => readEmail(text, true)?.normalized ?? null,
-  domain: readDomain,
-  phone: readInternational,
-  profile: (text) => readNetwork(text)
+  // A public suffix such as co.uk is no domain of anybody.
+  return ["domain", host === null || host.registrable === null ? null : host.name]
 }
 
 /** The value with the middle left out, for people. */
@@ -63,15 +52,16 @@ export const optOutHint = (kind: OptOutKind, normalized: string): string => {
   return normalized
 }
 
-const keyed = (kind: OptOutKind, values: ReadonlyArray<string>): ReadonlyArray<OptOutKey> =>
-  values.map((one) => ({ kind, digest: optOutDigest(one) }))
+/** The keys of the entries that cover a normalized value. Those of domains cover an address too. */
+const keysOf = (kind: OptOutKind, text: string): ReadonlyArray<OptOutKey> => {
+  if (kind === "email") return [{ kind, digest: optOutDigest(text) }, ...keysOf("domain", domainOf(text))]
+  return (kind === "domain" ? withParents(text) : [text]).map((one) => ({ kind, digest: optOutDigest(one) }))
+}
 
-/** The keys of the entries that cover an identity of a recipient, such as `e:ada@example.com`. Ids of providers have none. */
+/** Those that cover an identity of a recipient, such as `e:ada@example.com`. Ids of providers have none. */
 export const optOutKeys = (identity: string): ReadonlyArray<OptOutKey> => {
-  const text = identity.slice(identity.indexOf(":") + 1)
-  if (identity.startsWith("n:")) return keyed("profile", [text])
-  if (!identity.startsWith("e:")) return []
-  return [...keyed("email", [text]), ...keyed("domain", withParents(domainOf(text)))]
+  if (identity.startsWith("e:")) return keysOf("email", identity.slice(2))
+  return identity.startsWith("n:") ? keysOf("profile", identity.slice(2)) : []
 }
 
 export interface ReadOptOut extends OptOutKey {
@@ -90,17 +80,13 @@ export const readOptOut = (value: string): ReadOptOut | null => {
   const digested = optOutKinds.find((kind) => kind === named)
   if (digested !== undefined)
     return { kind: digested, digest, hint: null, covering: () => [{ kind: digested, digest }] }
-  const kind = kindOf(text)
-  const normalized = readers[kind](text)
+  const [kind, normalized] = readValue(text)
   if (normalized === null) return null
   return {
     kind,
     digest: optOutDigest(normalized),
     hint: optOutHint(kind, normalized).slice(0, 200),
-    covering: () =>
-      kind === "email"
-        ? optOutKeys(`e:${normalized}`)
-        : keyed(kind, kind === "domain" ? withParents(normalized) : [normalized])
+    covering: () => keysOf(kind, normalized)
   }
 }
 
@@ -119,29 +105,20 @@ export const OptOutMatch = Schema.Struct({
 })
 export type OptOutMatch = typeof OptOutMatch.Type
 
-export interface OptOutRefusal {
-  readonly code: "opt_out"
-  readonly message: string
-  readonly match: OptOutMatch
-}
-
 /** The refusal of a run if one of its recipients is on a list. */
-export const optOutRefusal = (
-  { recipients }: Contacts,
-  matchOf: (key: OptOutKey) => OptOutMatch | undefined
-): OptOutRefusal | null => {
+export const optOutRefusal = ({ recipients }: Contacts, matchOf: (key: OptOutKey) => OptOutMatch | undefined) => {
   for (const { shown, identities } of recipients)
     for (const key of identities.flatMap(optOutKeys)) {
       const match = matchOf(key)
       if (match === undefined) continue
       const { opt_out_id, list, kind, digest, since } = match
-      const whose = list === "service" ? "of this service" : "of this organization"
       const what = kind === "email" ? "address" : kind
       return {
-        code: "opt_out",
-        message: `${shown} is on the opt-out list ${whose}: the ${what} with the SHA-256 ${digest} is entry ${opt_out_id}, since ${since}; leave this recipient out`,
+        code: "opt_out" as const,
+        message: `${shown} is on the opt-out list of this ${list}: the ${what} with the SHA-256 ${digest} is entry ${opt_out_id}, since ${since}; leave this recipient out`,
         match
       }
     }
   return null
 }
+export type OptOutRefusal = NonNullable<ReturnType<typeof optOutRefusal>>

@@ -59,13 +59,9 @@ export const unsubscribeIn = (
 export const withUnsubscribe = (
   headers: Readonly<Record<string, string>> | undefined,
   unsubscribe: string | undefined
-): Readonly<Record<string, string>> | undefined => {
+) => {
   const isOwn = Object.keys(headers ?? {}).some((name) => /^list-unsubscribe(-post)?$/i.test(name))
-  return unsubscribe === undefined || isOwn
-    ? headers
-    : {
-        ...headers,
-        "List-Unsubscribe": `<${unsubscribe}>`,
-        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
-      }
+  if (unsubscribe === undefined || isOwn) return headers
+  const post = { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }
+  return { ...headers, "List-Unsubscribe": `<${unsubscribe}>`, ...post }
 }

@@ -138,7 +138,7 @@ describe("an opt-out list", () => {
   test("refuses a run to somebody who is on it, and the run keeps the entry", () => {
     const { effects } = turnOf([reserve("run_a")], { runs: [mailTo("run_a")], opt_outs: listed() })
     expect(effects.ended).toMatchObject([{ run_id: "run_a", status: "blocked", error_code: "opt_out" }])
-    expect(effects.opted_out).toEqual([{ org_id, run_id: "run_a", match }])
+    expect(effects.opted_out).toEqual([{ org_id, run_id: "run_a", ...match }])
     expect(effects.contacts).toEqual(none)
   })
 

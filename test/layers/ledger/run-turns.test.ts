@@ -364,7 +364,7 @@ test("a turn that has read a list of opt-outs before an entry was added admits n
         sql.withTransaction(
           Effect.gen(function* () {
             const entry = { kind: "email", digest: optOutDigest(email), hint: null, reason: null } as const
-            yield* optOuts.add(null, [entry], { source: "complaint" })
+            yield* optOuts.add(null, [entry], "complaint")
             yield* Deferred.succeed(added, undefined)
             yield* untilBlocking
           })

@@ -2,7 +2,7 @@
  * `rungate opt-outs` and `rungate admin opt-outs`: addresses, domains and profiles that no run may contact, of the organization or of all
  * organizations.
  */
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { unparse } from "papaparse"
 import { batchRowsMax } from "../../../schema/batches/Batch.ts"
@@ -22,14 +22,6 @@ const values = Argument.String("values").pipe(
   Argument.atLeast(1)
 )
 
-/** The texts of the requests that import a file. */
-const partsOf = (file: string) =>
-  Effect.map(linesOf(file), ({ header, rows }) =>
-    Array.from({ length: Math.ceil(rows.length / batchRowsMax) }, (_, part) =>
-      unparse([header, ...rows.slice(part * batchRowsMax, (part + 1) * batchRowsMax)])
-    )
-  )
-
 /** `command` are the words before the name of each. */
 export const optOutCommands = (
   endpoints: (typeof OptOutsApi | typeof OperatorOptOutsApi)["endpoints"],
@@ -41,13 +33,15 @@ export const optOutCommands = (
     { file: argument("file", "a CSV with a header line, or - for stdin"), json },
     Effect.fnUntraced(function* ({ file, json }) {
       const screen = yield* Screen
+      const { header, rows } = yield* linesOf(file)
       const sum = { added: 0, already: 0, refused: 0 }
-      for (const text of yield* partsOf(file)) {
+      for (const part of Arr.chunksOf(rows, batchRowsMax)) {
+        const text = unparse([header, ...part])
         const how = { text, type: "text/csv", seconds: uploadSeconds }
-        const part = yield* ask(endpoints.import, { payload: text }, OptOutsAdded, how)
-        sum.added += part.added
-        sum.already += part.already
-        sum.refused += part.refused
+        const { added, already, refused } = yield* ask(endpoints.import, { payload: text }, OptOutsAdded, how)
+        sum.added += added
+        sum.already += already
+        sum.refused += refused
       }
       yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedSentence(sum))
     })

@@ -1,7 +1,6 @@
 /** Opt-out lists: that of an organization, and that of the service. */
-import { Effect, Option, Result, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { inSlices } from "../../../layers/platform/inSlices.ts"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
 import {
@@ -13,14 +12,14 @@ import {
 } from "../../../schema/guards/OptOut.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { OptOut, OptOutCheck } from "../../../schema/nouns/OptOut.ts"
-import { csvLines as csvOf, csvRows } from "../../api/shapes/Csv.ts"
+import { csvLines, csvRows } from "../../api/shapes/Csv.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { group } from "../group.ts"
 import type { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
 import type { OptOutCheckRequest, OptOutRequest } from "../../api/OptOuts.ts"
 import { CurrentCaller } from "../../api/shapes/Common.ts"
 import { makeAsCaller } from "../../middleware/Bearer.ts"
-import { csvLines } from "../../submission/CsvLines.ts"
+import { linesOfBody } from "../../submission/CsvLines.ts"
 import { pageOf, type PageQuery } from "../ListPage.ts"
 
 const view = Schema.encodeSync(OptOut)
@@ -38,41 +37,42 @@ const full = refused(
   `would be more than the ${optOutsMax.toLocaleString("en")} opt-outs that an organization may have; remove some, or ask the operator`
 )
 
-/** The rows of a CSV. Without a column that is known, the first one has the values, and the first line is one of them if it can be read. */
-const rowsOf = (lines: ReadonlyArray<ReadonlyArray<string>>) => {
+/**
+ * The entries of a CSV. Null is a row without a value that can be read. Without a column that is known, the first one has the values, and the
+ * first line is one of them if it can be read.
+ */
+const entriesOf = (lines: ReadonlyArray<ReadonlyArray<string>>) => {
   const [first = []] = lines
   const names = first.map((name) => name.toLowerCase())
-  const at = (name: string) => names.indexOf(name)
-  const hasDigests = at("kind") >= 0 && at("digest") >= 0
-  const column = Math.max(0, at("value"))
-  const hasHeader = hasDigests || at("value") >= 0 || readOptOut(first[0] ?? "") === null
-  return lines.slice(hasHeader ? 1 : 0).map((line, index) => {
-    const cell = (name: string) => (at(name) < 0 ? "" : (line[at(name)] ?? ""))
-    const text = hasDigests ? `${cell("kind")}:${cell("digest")}` : (line[column] ?? "")
-    return { row: index + 1, text, hint: cell("hint"), reason: cell("reason").slice(0, optOutReasonMax) }
+  const hasDigests = names.includes("kind") && names.includes("digest")
+  const value = Math.max(0, names.indexOf("value"))
+  const hasHeader = hasDigests || names.includes("value") || readOptOut(first[0] ?? "") === null
+  return lines.slice(hasHeader ? 1 : 0).map((line): NewOptOut | null => {
+    const cell = (name: string) => line[names.indexOf(name)] ?? ""
+    const entry = readOptOut(hasDigests ? `${cell("kind")}:${cell("digest")}` : (line[value] ?? ""))
+    const hint = entry?.hint ?? (cell("hint").slice(0, 200) || null)
+    return entry && { ...entry, hint, reason: cell("reason").slice(0, optOutReasonMax) || null }
   })
 }
-
-/** Makes a change in the name of the caller, for the audit log. */
-type By<Who> = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Who>
 
 /** A run of the organization waits for no more than this many. What is added stays if a later part fails, and may be sent again. */
 const addedAtOnce = 500
 
-/** `list` is the organization, and null for the service. */
-const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, Who>) =>
+/** `by` makes a change in the name of the caller, for the audit log. `list` is the organization, and null for the service. */
+const handlersOf = <Who>(
+  by: <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Who>,
+  list: Effect.Effect<string | null, never, Who>
+) =>
   Effect.map(OptOuts, (store) => {
-    const add = Effect.fnUntraced(function* (
-      entries: ReadonlyArray<NewOptOut>,
-      source: OptOutSource,
-      wrong: ReadonlyArray<number> = []
-    ) {
+    /** Null is a row that has no value. */
+    const add = Effect.fnUntraced(function* (rows: ReadonlyArray<NewOptOut | null>, source: OptOutSource) {
       const org_id = yield* list
+      const entries = rows.filter((entry) => entry !== null)
       if (!(yield* store.fits(org_id, entries.length))) return yield* full
       let added = 0
-      for (let from = 0; from < entries.length; from += addedAtOnce)
-        added += yield* by(store.add(org_id, entries.slice(from, from + addedAtOnce), { source }))
-      const refusals = wrong.slice(0, refusalsMax).map((row) => `row ${row} has no value that can be read`)
+      for (const part of Arr.chunksOf(entries, addedAtOnce)) added += yield* by(store.add(org_id, part, source))
+      const wrong = rows.flatMap((entry, n) => (entry === null ? [`row ${n + 1} has no value that can be read`] : []))
+      const refusals = wrong.slice(0, refusalsMax)
       return { added, already: entries.length - added, refused: wrong.length, refusals }
     })
     return {
@@ -83,17 +83,16 @@ const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, 
 
       add: Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof OptOutRequest.Type }) {
         const { values, reason = null, source } = payload
-        const entries: Array<NewOptOut> = []
-        for (const [index, value] of values.entries()) {
-          const entry = readOptOut(value)
-          if (entry === null)
-            return yield* refused(
-              `values.${index}`,
-              "must be an e-mail address, a domain, a phone number such as +14155550123, a profile such as linkedin.com/in/jane-doe, or a digest such as email:<SHA-256>"
-            )
-          entries.push({ ...entry, reason })
-        }
-        return yield* add(entries, source ?? "api")
+        const entries = values.map(readOptOut)
+        if (entries.includes(null))
+          return yield* refused(
+            `values.${entries.indexOf(null)}`,
+            "must be an e-mail address, a domain, a phone number such as +14155550123, a profile such as linkedin.com/in/jane-doe, or a digest such as email:<SHA-256>"
+          )
+        return yield* add(
+          entries.map((entry) => entry && { ...entry, reason }),
+          source ?? "api"
+        )
       }),
 
       check: Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof OptOutCheckRequest.Type }) {
@@ -113,31 +112,22 @@ const handlersOf = <Who>(by: By<Who>, list: Effect.Effect<string | null, never, 
       }),
 
       import: Effect.fnUntraced(function* ({ payload }: { readonly payload: string }) {
-        const read = yield* inSlices(csvLines(payload))
-        if (Result.isFailure(read)) return yield* refused("body", read.failure)
-        const rows = rowsOf(read.success)
-        if (rows.length === 0) return yield* refused("body", "has no rows: send a header line and at least one row")
-        const entries: Array<NewOptOut> = []
-        const wrong: Array<number> = []
-        for (const { row, text, hint, reason } of rows) {
-          const entry = readOptOut(text)
-          if (entry === null) wrong.push(row)
-          else entries.push({ ...entry, hint: entry.hint ?? (hint.slice(0, 200) || null), reason: reason || null })
-        }
-        return yield* add(entries, "import", wrong)
+        const entries = entriesOf(yield* linesOfBody(payload))
+        if (entries.length === 0) return yield* refused("body", "has no rows: send a header line and at least one row")
+        return yield* add(entries, "import")
       }),
 
       export: () =>
         Effect.map(list, (org_id) => {
-          const text = Stream.paginate("", (before: string) =>
-            Effect.map(store.list(org_id, before || null, exportedAtOnce), (rows) => {
+          const rows = Stream.paginate(null, (before: string | null) =>
+            Effect.map(store.list(org_id, before, exportedAtOnce), (rows) => {
               const items = rows.map((row) => view(row))
-              const part = `${before === "" ? csvOf([exportedColumns]) : ""}${csvRows(exportedColumns, items)}`
-              const last = rows.length === exportedAtOnce ? rows.at(-1) : undefined
-              return [[Buffer.from(part)], last === undefined ? Option.none() : Option.some(last.id)] as const
+              const last = Option.fromUndefinedOr(rows.at(-1)?.id)
+              return [[csvRows(exportedColumns, items)], last]
             })
           )
-          return HttpServerResponse.stream(text, {
+          const text = Stream.concat(Stream.succeed(csvLines([exportedColumns])), rows)
+          return HttpServerResponse.stream(Stream.encodeText(text), {
             contentType: "text/csv; charset=utf-8",
             headers: { "content-disposition": `attachment; filename="opt-outs.csv"` }
           })
