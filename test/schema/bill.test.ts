@@ -6,7 +6,11 @@ import { type BillLine, matchBill, type RecordedCost } from "../../src/schema/mo
 const day = fc.constantFrom("2026-11-20", "2026-11-21", "2026-11-22")
 const run = fc.constantFrom("run_a", "run_b", "run_c", "run_d")
 const lines: fc.Arbitrary<ReadonlyArray<BillLine>> = fc.array(
-  fc.record({ day, amount: fc.bigInt(0n, 5n), reference: fc.option(fc.oneof(run, fc.constant("inv-1"))) })
+  fc.record({
+    date: day,
+    amount: fc.bigInt(0n, 5n),
+    reference: fc.option(fc.oneof(run, fc.constant("inv-1")), { nil: null })
+  })
 )
 const costs: fc.Arbitrary<ReadonlyArray<RecordedCost>> = fc.uniqueArray(
   fc.record({ run_id: run, day, cost: fc.bigInt(1n, 5n) }),
@@ -28,7 +32,11 @@ test("the differences add up to the difference of the totals, in any order of th
 test("a bill that is what was recorded has no difference, with and without references", () => {
   fc.assert(
     fc.property(costs, fc.boolean(), (recorded, named) => {
-      const bill = recorded.map(({ run_id, day, cost }) => ({ day, amount: cost, reference: named ? run_id : null }))
+      const bill = recorded.map(({ run_id, day, cost }) => ({
+        date: day,
+        amount: cost,
+        reference: named ? run_id : null
+      }))
       expect(matchBill(bill, recorded).differences).toEqual([])
     })
   )
@@ -40,8 +48,8 @@ test("differences say what is wrong, of a run or of a day", () => {
     { run_id: "run_b", day: "2026-11-21", cost: 2n }
   ]
   const bill = [
-    { day: "2026-11-20", amount: 4n, reference: "run_a" },
-    { day: "2026-11-22", amount: 1n, reference: "inv-1" }
+    { date: "2026-11-20", amount: 4n, reference: "run_a" },
+    { date: "2026-11-22", amount: 1n, reference: "inv-1" }
   ]
   expect(matchBill(bill, recorded)).toEqual({
     billed: 5n,

@@ -4,7 +4,7 @@
  * Every worker tries, and the database gives each reading to one of them. A reading that fails changes no balance, and is repeated.
  */
 import { Clock, Effect, Layer } from "effect"
-import { type CreditsClaim, CreditsStore } from "../../layers/executor/CreditsStore.ts"
+import { type CreditsRow, CreditsStore } from "../../layers/executor/CreditsStore.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
@@ -34,7 +34,7 @@ export const CreditsReader = Layer.effectDiscard(
     const readable = (slug: string) =>
       providers.find((one) => one.slug === slug && one.credits !== undefined && current().accounts.has(slug))
 
-    const readOne = Effect.fnUntraced(function* (claim: CreditsClaim) {
+    const readOne = Effect.fnUntraced(function* (claim: CreditsRow) {
       const { provider: slug, source } = claim
       const provider = readable(slug)
       // A release may learn to read an account whose balance was set by hand before.
@@ -47,7 +47,7 @@ export const CreditsReader = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       const { expires_at = null, renews = false } = left
       const balance = microsOf(left.balance)
-      const read = { source: "read" as const, balance, read_at: claim.started_at, expires_at, renews }
+      const read = { source: "read" as const, balance, read_at: claim.seen_at, expires_at, renews }
       const after = { ...claim, ...read, empty_until: null }
       const { state } = outlookOf(after, now)
       const isLow = state === "low" || state === "empty"

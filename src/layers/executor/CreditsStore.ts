@@ -13,16 +13,12 @@ const CreditsRow = Schema.Struct({
   ...Struct.omit(ProviderCredits.fields, ["state", "available", "days_left", "runs_out_at"]),
   burn_balance: Schema.NullOr(Schema.BigInt),
   burn_at: Schema.NullOr(Schema.Date),
-  empty_until: Schema.NullOr(Schema.Date)
+  empty_until: Schema.NullOr(Schema.Date),
+  /** When the row was read, by the database's clock. */
+  seen_at: Schema.Date
 })
 export type CreditsRow = typeof CreditsRow.Type
-const rows = storedAs({ ...CreditsRow.fields, seen_at: Schema.Date })
-const claims = storedAs({ ...CreditsRow.fields, started_at: Schema.Date })
-
-export interface CreditsClaim extends CreditsRow {
-  /** By the database's clock, before the provider is asked. */
-  readonly started_at: Date
-}
+const rows = storedAs(CreditsRow.fields)
 
 /** Long enough for a provider that answers slowly. */
 const readingMinutes = 2
@@ -32,18 +28,17 @@ const lostMax = 100
 export class CreditsStore extends Context.Service<
   CreditsStore,
   {
-    /** `seen_at` is now, by the database's clock. */
-    readonly list: Effect.Effect<ReadonlyArray<CreditsRow & { readonly seen_at: Date }>>
+    readonly list: Effect.Effect<ReadonlyArray<CreditsRow>>
     /** Adds accounts that can be read. */
     readonly add: (providers: ReadonlyArray<string>) => Effect.Effect<void>
     /** Makes the next readings due now: of one account, or of all. */
     readonly refresh: (provider: string | null) => Effect.Effect<void>
     /** Takes the reading of one account, if one is due. No other process reads it for two minutes. */
-    readonly claim: Effect.Effect<CreditsClaim | null>
+    readonly claim: Effect.Effect<CreditsRow | null>
     /** Stores a reading, unless a later one is stored: what was spent between them is in that one only. The next one is due in `minutes`. */
-    readonly store: (claim: CreditsClaim, left: CreditsLeft, minutes: number) => Effect.Effect<void>
+    readonly store: (claim: CreditsRow, left: CreditsLeft, minutes: number) => Effect.Effect<void>
     /** Counts the use per day of a balance that was set by hand. */
-    readonly count: (claim: CreditsClaim, minutes: number) => Effect.Effect<void>
+    readonly count: (claim: CreditsRow, minutes: number) => Effect.Effect<void>
     readonly failed: (provider: string, why: string, minutes: number) => Effect.Effect<void>
     readonly setByHand: (
       provider: string,
@@ -67,17 +62,17 @@ export class CreditsStore extends Context.Service<
     CreditsStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const columns = sql`provider, unit, balance, source, read_at, reserved, burn_per_day, burn_balance, burn_at, low_below, expires_at, renews, empty_until, read_error`
+      const columns = sql`provider, unit, balance, source, read_at, reserved, burn_per_day, burn_balance, burn_at, low_below, expires_at, renews, empty_until, read_error, now() AS seen_at`
       const inMinutes = (minutes: number) => sql`now() + make_interval(secs => ${minutes * 60}::float8)`
       const nextReading = (minutes: number) => sql`next_read_at = ${inMinutes(minutes)}`
 
-      const burnOf = ({ burn_per_day, burn_balance, burn_at, started_at }: CreditsClaim, balance: bigint) =>
+      const burnOf = ({ burn_per_day, burn_balance, burn_at, seen_at }: CreditsRow, balance: bigint) =>
         burn_balance === null || burn_at === null
           ? burn_per_day
-          : burnAfter(burn_per_day, burn_balance, balance, started_at.getTime() - burn_at.getTime())
+          : burnAfter(burn_per_day, burn_balance, balance, seen_at.getTime() - burn_at.getTime())
 
       return CreditsStore.of({
-        list: rows.all(sql`SELECT ${columns}, now() AS seen_at FROM provider_credits ORDER BY provider`),
+        list: rows.all(sql`SELECT ${columns} FROM provider_credits ORDER BY provider`),
         add: (providers) =>
           done(
             sql`INSERT INTO provider_credits (provider) SELECT unnest(${texts(providers)}::text[]) ON CONFLICT DO NOTHING`
@@ -89,22 +84,22 @@ export class CreditsStore extends Context.Service<
               UPDATE provider_credits SET next_read_at = now() WHERE provider IN
                 (SELECT provider FROM provider_credits WHERE ${provider}::text IS NULL OR provider = ${provider} ORDER BY provider FOR UPDATE)`
           ),
-        claim: claims.first(sql`
+        claim: rows.first(sql`
           UPDATE provider_credits SET ${nextReading(readingMinutes)}
           WHERE provider = (SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY next_read_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-          RETURNING ${columns}, now() AS started_at`),
+          RETURNING ${columns}`),
         store: Effect.fnUntraced(
           function* (claim, left, minutes) {
-            const { provider, started_at } = claim
+            const { provider, seen_at } = claim
             const balance = microsOf(left.balance)
             // One transaction: nobody sees the new balance without what was spent since.
-            yield* sql`SELECT drop_spent_credits(${provider}, ${started_at})`
+            yield* sql`SELECT drop_spent_credits(${provider}, ${seen_at})`
             yield* sql`
-              UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${started_at}, read_error = NULL,
-                burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${started_at},
+              UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${seen_at}, read_error = NULL,
+                burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${seen_at},
                 expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
                 empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, ${nextReading(minutes)}
-              WHERE provider = ${provider} AND (read_at IS NULL OR read_at <= ${started_at})`
+              WHERE provider = ${provider} AND (read_at IS NULL OR read_at <= ${seen_at})`
           },
           sql.withTransaction,
           Effect.orDie
@@ -112,7 +107,7 @@ export class CreditsStore extends Context.Service<
         count: (claim, minutes) =>
           done(sql`
             UPDATE provider_credits SET burn_per_day = ${burnOf(claim, claim.balance ?? 0n)}, burn_balance = ${claim.balance},
-              burn_at = ${claim.started_at}, ${nextReading(minutes)}
+              burn_at = ${claim.seen_at}, ${nextReading(minutes)}
             WHERE provider = ${claim.provider} AND source = 'set'`),
         failed: (provider, why, minutes) =>
           done(sql`

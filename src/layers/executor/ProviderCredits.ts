@@ -5,7 +5,7 @@
  * calls each call reserves its cost in the database first. An account that nobody reads or sets limits nothing, and costs nothing.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { availableOf, costIn, type CreditsAccount, emptyMinutes, headRoomCalls } from "../../schema/catalog/Credits.ts"
+import { availableOf, costIn, emptyMinutes, headRoomCalls } from "../../schema/catalog/Credits.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { estimatedCost, type Price, priceMin } from "../../schema/money/Pricing.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -46,7 +46,7 @@ export class ProviderCredits extends Context.Service<
     Effect.gen(function* () {
       const store = yield* CreditsStore
       const { creditsMinutes, current, healthSeconds, markup, mode } = yield* Settings
-      let accounts: ReadonlyMap<string, CreditsAccount & Pick<CreditsRow, "unit">> = new Map()
+      let accounts: ReadonlyMap<string, CreditsRow> = new Map()
       /** How far this machine's clock is ahead of the database's, which says when a balance was read. */
       let aheadMillis = 0
       /** What calls of this process have cost since the last refresh. */
@@ -57,17 +57,19 @@ export class ProviderCredits extends Context.Service<
         if (amount > 0n) spent.set(provider, (spent.get(provider) ?? 0n) + amount)
       }
 
-      const amountOf = (provider: string, unit: CreditsRow["unit"], cost: MicroUsd) => {
-        const credit = current().accounts.get(provider)?.creditUsd
-        return costIn(unit, credit ?? providers.find(({ slug }) => slug === provider)?.credit ?? null, cost)
-      }
-
-      /** What is left for more calls. Null if that is unknown. */
-      const leftOf = (provider: string, account: CreditsAccount, now: number) => {
-        const available = availableOf(account, now - aheadMillis)
-        if (available === null) return null
+      /** What is left for more calls, and a cost in the account's unit. Null if that is unknown. */
+      const leftOf = (provider: string, now: number) => {
+        const account = accounts.get(provider)
+        const available = account === undefined ? null : availableOf(account, now - aheadMillis)
+        if (account === undefined || available === null) return null
         const sent = [...sums.values()].filter((sum) => sum.provider === provider)
-        return sent.reduce((left, { amount }) => left - amount, available - (spent.get(provider) ?? 0n))
+        return {
+          left: sent.reduce((left, { amount }) => left - amount, available - (spent.get(provider) ?? 0n)),
+          inUnit: (cost: MicroUsd) => {
+            const credit = current().accounts.get(provider)?.creditUsd
+            return costIn(account.unit, credit ?? providers.find(({ slug }) => slug === provider)?.credit ?? null, cost)
+          }
+        }
       }
 
       const flush = Effect.gen(function* () {
@@ -90,19 +92,16 @@ export class ProviderCredits extends Context.Service<
       const refresh = sharedReading(load)
 
       const isOut = (provider: string, price: Price | null, now: number) => {
-        const account = accounts.get(provider)
-        const left = account === undefined ? null : leftOf(provider, account, now)
-        if (account === undefined || left === null) return false
-        const least = price === null ? 0n : amountOf(provider, account.unit, estimatedCost(priceMin(price), markup))
-        return left <= 0n || left < least
+        const account = leftOf(provider, now)
+        if (account === null) return false
+        const { left, inUnit } = account
+        return left <= 0n || (price !== null && left < inUnit(estimatedCost(priceMin(price), markup)))
       }
 
       const reserve = Effect.fnUntraced(function* (provider: string, run_id: string, hold_id: string, cost: MicroUsd) {
-        const account = accounts.get(provider)
-        const now = yield* Clock.currentTimeMillis
-        const left = account === undefined ? null : leftOf(provider, account, now)
-        if (account === undefined || left === null) return unlimited
-        const inUnit = (amount: MicroUsd) => amountOf(provider, account.unit, amount)
+        const account = leftOf(provider, yield* Clock.currentTimeMillis)
+        if (account === null) return unlimited
+        const { left, inUnit } = account
         const amount = inUnit(cost)
         if (left <= 0n || left < amount) return null
         if (left >= amount * headRoomCalls)
@@ -116,10 +115,7 @@ export class ProviderCredits extends Context.Service<
         const account = accounts.get(provider)
         // The other calls of this process stop at once, and those of other processes after their next refresh.
         if (account !== undefined)
-          accounts = new Map(accounts).set(provider, {
-            ...account,
-            empty_until: new Date(now + emptyMinutes * 60_000)
-          })
+          accounts = new Map(accounts).set(provider, { ...account, empty_until: new Date(now + emptyMinutes * 60_000) })
         yield* store.markEmpty(provider)
         if (account === undefined) yield* refresh
         yield* Effect.logError(

@@ -82,17 +82,14 @@ export const availableOf = (account: CreditsAccount, now: number): bigint | null
   return balance > reserved ? balance - reserved : 0n
 }
 
-/** Days until nothing is left. Null if nothing is used. */
-const daysOf = (available: bigint | null, burn_per_day: bigint): number | null =>
-  available === null || burn_per_day === 0n ? null : Math.round((Number(available) * 10) / Number(burn_per_day)) / 10
-
 /** No date is further away than this. */
 const daysMax = 36_500
 
-/** `runs_out_at`: when nothing is left at the present use. */
+/** `days_left` and `runs_out_at`: until nothing is left at the present use. Null if nothing is used. */
 export const outlookOf = (account: CreditsAccount, now: number) => {
   const available = availableOf(account, now)
-  const days_left = daysOf(available, account.burn_per_day)
+  const burn = Number(account.burn_per_day)
+  const days_left = available === null || burn === 0 ? null : Math.round((Number(available) * 10) / burn) / 10
   const end = days_left === null || days_left > daysMax ? null : now + days_left * dayMillis
   const lapses = account.expires_at?.getTime() ?? Infinity
   // A plan that gives new credits before the old ones are used up is not low.

@@ -6,10 +6,10 @@
  */
 export interface BillLine {
   /** In UTC, such as 2026-11-21. */
-  readonly day: string
+  readonly date: string
   readonly amount: bigint
   /** The provider's own reference. That of a run is its id. */
-  readonly reference: string | null
+  readonly reference?: string | null
 }
 
 export interface RecordedCost {
@@ -19,59 +19,41 @@ export interface RecordedCost {
 }
 
 export const billDifferences = ["not_recorded", "not_billed", "other_amount"] as const
+type Kind = (typeof billDifferences)[number]
 
-export interface BillDifference {
-  readonly kind: (typeof billDifferences)[number]
-  readonly day: string
-  /** The run. Null for a day. */
-  readonly run_id: string | null
+interface Amounts {
   readonly billed: bigint
   readonly recorded: bigint
 }
+const added = <A extends Amounts>(one: A, { billed, recorded }: Amounts): A => ({
+  ...one,
+  billed: one.billed + billed,
+  recorded: one.recorded + recorded
+})
 
-const sum = (amounts: ReadonlyArray<bigint>): bigint => amounts.reduce((all, one) => all + one, 0n)
-
-const compared = (
-  day: string,
-  run_id: string | null,
-  billed: bigint,
-  recorded: bigint
-): ReadonlyArray<BillDifference> =>
-  billed === recorded
-    ? []
-    : [
-        {
-          kind: recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount",
-          day,
-          run_id,
-          billed,
-          recorded
-        }
-      ]
-
+/** The differences are in the order of their days, those of runs first. `run_id` is null for a day. */
 export const matchBill = (lines: ReadonlyArray<BillLine>, costs: ReadonlyArray<RecordedCost>) => {
   const runs = new Map(costs.map((one) => [one.run_id, one]))
-  const named = Map.groupBy(lines, ({ reference }) => (reference !== null && runs.has(reference) ? reference : null))
-  const ofRuns = [...named].flatMap(([run_id, own]) => {
-    const run = runs.get(run_id ?? "")
-    return run === undefined ? [] : compared(run.day, run.run_id, sum(own.map(({ amount }) => amount)), run.cost)
-  })
-  const billedOn = Map.groupBy(named.get(null) ?? [], ({ day }) => day)
-  const recordedOn = Map.groupBy(
-    costs.filter(({ run_id }) => !named.has(run_id)),
-    ({ day }) => day
+  const named = new Set(lines.map(({ reference }) => reference))
+  const amounts = [
+    ...lines.map(({ date, amount, reference }) => {
+      const { day = date, run_id = null } = runs.get(reference ?? "") ?? {}
+      return { day, run_id, billed: amount, recorded: 0n }
+    }),
+    ...costs.map(({ day, run_id, cost }) => {
+      return { day, run_id: named.has(run_id) ? run_id : null, billed: 0n, recorded: cost }
+    })
+  ]
+  const differences = Array.from(Map.groupBy(amounts, ({ day, run_id }) => run_id ?? day).values(), (compared) =>
+    compared.reduce(added)
   )
-  const ofDays = [...new Set([...billedOn.keys(), ...recordedOn.keys()])].flatMap((day) =>
-    compared(
-      day,
-      null,
-      sum((billedOn.get(day) ?? []).map(({ amount }) => amount)),
-      sum((recordedOn.get(day) ?? []).map(({ cost }) => cost))
+    .filter(({ billed, recorded }) => billed !== recorded)
+    .map(({ billed, recorded, ...of }) => {
+      const kind: Kind = recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount"
+      return { kind, ...of, billed, recorded }
+    })
+    .toSorted((a, b) =>
+      a.day === b.day ? Number(a.run_id === null) - Number(b.run_id === null) : a.day < b.day ? -1 : 1
     )
-  )
-  return {
-    billed: sum(lines.map(({ amount }) => amount)),
-    recorded: sum(costs.map(({ cost }) => cost)),
-    differences: [...ofRuns, ...ofDays].toSorted((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
-  }
+  return { ...amounts.reduce<Amounts>(added, { billed: 0n, recorded: 0n }), differences }
 }

@@ -344,7 +344,7 @@ describe("readings", () => {
         const [row] = yield* store.list
         if (row === undefined) throw new Error("there is no account")
         const began = Date.now()
-        const reading = (after: number) => ({ ...row, started_at: new Date(began + after) })
+        const reading = (after: number) => ({ ...row, seen_at: new Date(began + after) })
         const credits = (balance: number) => ({ _tag: "CreditsLeft", unit: "credit", balance }) as const
         yield* store.store(reading(1_000), credits(2), 60)
         yield* store.store(reading(0), credits(10), 60)

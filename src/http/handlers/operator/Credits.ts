@@ -20,13 +20,11 @@ const billJson = Schema.encodeSync(BillMatch)
 const creditsJson = Schema.encodeSync(ProviderCredits)
 const view = (row: CreditsRow, now: number) => creditsJson({ ...row, ...outlookOf(row, now) })
 
-const providerOf = (slug: string) => {
-  const provider = providers.find((one) => one.slug === slug)
-  const names = providers.map((one) => one.slug)
-  return provider === undefined
-    ? refusedWith("not_found", `There is no provider "${slug}".${didYouMean(slug, names)}`)
-    : Effect.succeed(provider)
-}
+const providerOf = Effect.fnUntraced(function* (slug: string) {
+  const slugs = providers.map((one) => one.slug)
+  const unknown = refusedWith("not_found", `There is no provider "${slug}".${didYouMean(slug, slugs)}`)
+  return providers.find((one) => one.slug === slug) ?? (yield* unknown)
+})
 
 export const OperatorCreditsHandlers = group(
   "operatorCredits",
@@ -44,16 +42,15 @@ export const OperatorCreditsHandlers = group(
 
       set: Effect.fnUntraced(function* ({ params, payload: { balance, unit = "credit", expires_at, low_below } }) {
         const { slug, credits, credit } = yield* providerOf(params.provider)
-        if (balance === undefined && low_below === undefined)
-          return yield* refused("balance", "is missing; give balance or low_below")
-        if (balance === undefined && expires_at !== undefined)
-          return yield* refused("expires_at", "belongs to a balance; give balance too")
-        if (balance !== undefined && credits !== undefined)
-          return yield* refused("balance", `can't be set: the service reads it at ${slug}. Set low_below alone`)
-        if (balance !== undefined && unit === "credit" && credit === null)
-          return yield* refused("unit", `must be USD: ${slug} has no credits`)
-        if (balance !== undefined)
+        if (balance === undefined) {
+          if (low_below === undefined) return yield* refused("balance", "is missing; give balance or low_below")
+          if (expires_at !== undefined) return yield* refused("expires_at", "belongs to a balance; give balance too")
+        } else {
+          if (credits !== undefined)
+            return yield* refused("balance", `can't be set: the service reads it at ${slug}. Set low_below alone`)
+          if (unit === "credit" && credit === null) return yield* refused("unit", `must be USD: ${slug} has no credits`)
           yield* asOperator(store.setByHand(slug, { unit, balance, expires_at: expires_at ?? null }))
+        }
         if (low_below !== undefined) yield* asOperator(store.setLowBelow(slug, low_below))
         const row = (yield* store.list).find(({ provider }) => provider === slug)
         if (row === undefined) return yield* Effect.die(new Error("the credits that were set are not stored"))
@@ -76,12 +73,7 @@ export const OperatorCreditsHandlers = group(
         if (costs.length > runsMax)
           return yield* refused("to", `is too late: more than ${runsMax} runs; give fewer days`)
         const recorded = costs.map((one) => ({ ...one, cost: costIn(unit, price, MicroUsd(one.cost)) }))
-        const billed = lines.map(({ date, amount, reference }) => ({
-          day: date,
-          amount,
-          reference: reference ?? null
-        }))
-        return billJson({ provider: slug, unit, ...matchBill(billed, recorded) })
+        return billJson({ provider: slug, unit, ...matchBill(lines, recorded) })
       })
     })
   })
