@@ -2,12 +2,13 @@
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Usd } from "../../schema/money/Money.ts"
+import { isDay } from "../../schema/money/SpendDay.ts"
 import { BillDifference, BillMatch, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { OperatorCreditsApi } from "../api/operator/Credits.ts"
 import { drawn, nounTable, said, type Shown } from "../cli/answers/draw.ts"
 import { row, rowWith } from "../cli/answers/row.ts"
 import { linesOf } from "../cli/batches/BatchProgress.ts"
-import { optional, optionalArgument, text } from "../cli/terminal/flags.ts"
+import { optionalArgument, text } from "../cli/terminal/flags.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { bad } from "../cli/terminal/exits.ts"
 
@@ -29,21 +30,20 @@ const list = row(endpoints.list, {
 
 const set = rowWith(
   endpoints.set,
-  {},
-  // Without an amount the account is low by its use only.
-  (_, { fields }) => Effect.succeed(fields["low_below"] === "0.00" ? { low_below: null } : {}),
+  { expires: text("expires", "when the balance expires, such as 2027-01-31") },
+  ({ expires }, { fields }) =>
+    Effect.succeed({
+      // Without an amount the account is low by its use only.
+      ...(fields["low_below"] === "0.00" ? { low_below: null } : {}),
+      ...(expires === null ? {} : { expires_at: isDay(expires) ? `${expires}T00:00:00Z` : expires })
+    }),
   {
     about: "Set what an account has left by hand, or when to warn",
     fields: {
       provider: "provider, such as hunter",
       balance: "what is left, such as 5000, if the provider can't be asked",
       unit: "unit of the balance; credit if left out",
-      expires_at: optional(
-        Flag.Date("expires").pipe(
-          Flag.withDescription("when the balance expires, such as 2027-01-31"),
-          Flag.map((date) => date.toISOString())
-        )
-      ),
+      expires_at: false,
       low_below: "warn below this amount; 0 warns by use only"
     },
     show: drawn(ProviderCredits, (account, shown) => table([account], shown))
@@ -62,11 +62,6 @@ export const credits = Command.make("credits").pipe(
 )
 
 const amountIn = Schema.decodeUnknownOption(Usd)
-const day = (name: string, description: string) =>
-  Flag.Date(name).pipe(
-    Flag.withDescription(description),
-    Flag.map((date) => date.toISOString().slice(0, 10))
-  )
 const column = (name: string, initial: string) =>
   Flag.String(`${name}-column`).pipe(Flag.withDescription(`column of the ${name}`), Flag.withDefault(initial))
 
@@ -105,8 +100,8 @@ const match = rowWith(
     about: "Compare a provider's bill with what runs have cost, and list the differences",
     fields: {
       provider: "provider, such as hunter",
-      from: day("from", "first day of the bill, such as 2026-11-01 (UTC)"),
-      to: day("to", "last day of the bill"),
+      from: "first day of the bill, such as 2026-11-01 (UTC)",
+      to: "last day of the bill",
       unit: "unit of the amounts; credit if left out",
       lines: false
     },

@@ -450,6 +450,16 @@ describe("rungate admin", () => {
     writeFileSync(file, "date,amount\n2026-11-21,free\n")
     expect((await match()).err).toContain('has "free" for an amount, in row 1')
   })
+
+  test("a day that the calendar does not have is refused, not read as another one", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "bill-")), "bill.csv")
+    writeFileSync(file, "date,amount\n2026-03-03,1\n")
+    const bill = ["bills", "match", "-f", file, "--provider", "lusha"]
+    const matched = await admin(...bill, "--from", "2026-02-31", "--to", "2026-03-31")
+    expect([matched.code, matched.err]).toEqual([5, expect.stringContaining("from must be a day")])
+    const set = await admin("credits", "set", "lusha", "--balance", "5000", "--expires", "2100-02-31")
+    expect([set.code, set.err]).toEqual([5, expect.stringContaining("expires_at")])
+  })
 })
 
 test("E24: the audit names an account whose reservations are not those of its calls", async () => {
