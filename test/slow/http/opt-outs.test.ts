@@ -226,6 +226,15 @@ describe("the list of an organization", () => {
   })
 })
 
+test("texts that an export marks as no formulas are imported as they were", async () => {
+  const [org, other] = [await app.tenant(), await app.tenant()]
+  await org.post("/v1/opt-outs", { values: ["+14155550123"], reason: "-- by phone" })
+  const { text: raw } = await org.get("/v1/opt-outs/export")
+  expect(raw).toContain("'+14•••23")
+  await app.call(other.key, "POST", "/v1/opt-outs/import", { raw, headers: { "content-type": "text/csv" } })
+  expect(await list(other)).toMatchObject([{ hint: "+14•••23", reason: "-- by phone" }])
+})
+
 describe("a long import", () => {
   test("holds the wallet for a few entries at a time, and is counted before", async () => {
     const org = await app.tenant("5.00")

@@ -10,6 +10,10 @@ export type Cell = string | number | null
 
 const formula = /^(?!-?\d{1,30}(\.\d{1,30})?$)[=+\-@\t\r\n]/
 
+/** A cell as it was before it got an apostrophe. */
+export const plainCell = (cell: string): string =>
+  cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell
+
 /** One line for each row of cells. */
 export const csvLines = (rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
   rows.length === 0 ? "" : `${unparse([...rows], { newline: "\n", escapeFormulae: formula })}\n`

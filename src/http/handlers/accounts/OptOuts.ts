@@ -12,7 +12,7 @@ import {
 } from "../../../schema/guards/OptOut.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { OptOut, OptOutCheck } from "../../../schema/nouns/OptOut.ts"
-import { csvLines, csvRows } from "../../api/shapes/Csv.ts"
+import { csvLines, csvRows, plainCell } from "../../api/shapes/Csv.ts"
 import { makeAsOperator } from "../../access/OperatorCookie.ts"
 import { group } from "../group.ts"
 import type { CurrentOperator } from "../../api/operator/OperatorAuth.ts"
@@ -41,7 +41,8 @@ const full = refused(
  * The entries of a CSV. Null is a row without a value that can be read. Without a column that is known, the first one has the values, and the
  * first line is one of them if it can be read.
  */
-const entriesOf = (lines: ReadonlyArray<ReadonlyArray<string>>) => {
+const entriesOf = (written: ReadonlyArray<ReadonlyArray<string>>) => {
+  const lines = written.map((line) => line.map(plainCell))
   const [first = []] = lines
   const names = first.map((name) => name.toLowerCase())
   const hasDigests = names.includes("kind") && names.includes("digest")
