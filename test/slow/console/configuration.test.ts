@@ -27,6 +27,11 @@ describe.skipIf(!hasBrowser)("the page of the configuration as code", () => {
     await show.click()
     const changes = page.getByRole("region", { name: "Changes: 1" })
     await changes.getByText("budget: limit $5.00, period day").waitFor()
+    // What is shown was compared without pruning.
+    await page.getByLabel("Revoke or remove what a section does not name").check()
+    await changes.waitFor({ state: "hidden" })
+    await page.getByLabel("Revoke or remove what a section does not name").uncheck()
+    await show.click()
     await changes.getByRole("button", { name: "Apply…" }).click()
     await page.getByRole("button", { name: "Apply", exact: true }).click()
     const secret = page.getByRole("region", { name: /The secret of agent/ })

@@ -13,16 +13,21 @@ import { Page, Panel } from "../../parts/Page.tsx"
 
 type Preview = AnswerOf<"configuration", "preview">
 type Created = AnswerOf<"configuration", "apply">["created"]
-interface Shown {
-  readonly payload: { readonly configuration: ReturnType<typeof parsedYaml>["value"]; readonly prune: boolean }
+interface Draft {
+  readonly text: string
+  readonly prune: boolean
+}
+interface Compared {
+  readonly draft: Draft
   readonly preview: Preview
 }
+type Payload = Parameters<typeof api.configuration.preview>[0]["payload"]
 
 /** What the service says of the file, with its lines. */
-const inFile = async <A,>(text: string, send: (configuration: Shown["payload"]["configuration"]) => Promise<A>) => {
+const inFile = async <A,>({ text, prune }: Draft, send: (payload: Payload) => Promise<A>) => {
   const file = parsedYaml(text)
   try {
-    return await send(file.value)
+    return await send({ configuration: file.value, prune })
   } catch (error) {
     const faults = error instanceof ApiError ? faultsIn(file, error.details) : []
     throw faults.length === 0 ? error : new Error(faults.map(({ line, fault }) => `Line ${line}: ${fault}`).join(". "))
@@ -68,19 +73,18 @@ const Changes = ({ preview }: { readonly preview: Preview }) => {
 
 const Configuration = () => {
   const denied = useDenied("configuration.apply")
-  const [text, setText] = useState("")
-  const [shown, setShown] = useState<Shown | null>(null)
+  const [draft, setDraft] = useState<Draft>({ text: "", prune: false })
+  const [compared, setCompared] = useState<Compared | null>(null)
   const [created, setCreated] = useState<Created>([])
-  const preview = (form: FormData) =>
-    inFile(text, async (configuration): Promise<Shown> => {
-      const payload = { configuration, prune: form.has("prune") }
-      return { payload, preview: await api.configuration.preview({ payload }) }
-    })
-  const edited = (changed: string) => {
-    setText(changed)
-    setShown(null)
-  }
-  const count = shown?.preview.changes.length ?? 0
+  // What was compared before an edit is shown no more.
+  const shown = compared?.draft === draft ? compared.preview : null
+  const preview = () =>
+    inFile(
+      draft,
+      async (payload): Promise<Compared> => ({ draft, preview: await api.configuration.preview({ payload }) })
+    )
+  const edited = (text: string) => setDraft((before) => ({ ...before, text }))
+  const count = shown?.changes.length ?? 0
   return (
     <Page
       title="As code"
@@ -106,7 +110,7 @@ const Configuration = () => {
         <ActionForm
           send={preview}
           says={({ preview: { changes } }) => `${changes.length} changes.`}
-          after={setShown}
+          after={setCompared}
           submit="Show the changes"
           denied={denied}
         >
@@ -121,26 +125,28 @@ const Configuration = () => {
             hint="YAML. What it leaves out stays as it is."
             rows={12}
             required
-            value={text}
+            value={draft.text}
             onChange={(event) => edited(event.target.value)}
           />
-          <Checkbox name="prune" label="Revoke or remove what a section does not name" />
+          <Checkbox
+            label="Revoke or remove what a section does not name"
+            checked={draft.prune}
+            onChange={() => setDraft({ ...draft, prune: !draft.prune })}
+          />
         </ActionForm>
       </Panel>
       {shown !== null && (
         <Panel title={count === 0 ? "Nothing to change" : `Changes: ${count}`}>
-          <Changes preview={shown.preview} />
+          <Changes preview={shown} />
           {count > 0 && (
             <div className="mt-4">
               <ConfirmAction
                 send={() =>
-                  inFile(text, () =>
-                    api.configuration.apply({ payload: { ...shown.payload, digest: shown.preview.digest } })
-                  )
+                  inFile(draft, (payload) => api.configuration.apply({ payload: { ...payload, digest: shown.digest } }))
                 }
                 says="The configuration is applied."
                 after={({ created: secrets }) => {
-                  setShown(null)
+                  setCompared(null)
                   setCreated(secrets)
                   void queries.invalidateQueries()
                 }}
