@@ -71,6 +71,53 @@ const Changes = ({ preview }: { readonly preview: Preview }) => {
   )
 }
 
+interface ShownProps {
+  readonly draft: Draft
+  readonly preview: Preview
+  readonly onApplied: (created: Created) => void
+}
+
+/** What would change, with the button that applies it. */
+const Shown = ({ draft, preview, onApplied }: ShownProps) => {
+  const { digest, changes } = preview
+  return (
+    <Panel title={changes.length === 0 ? "Nothing to change" : `Changes: ${changes.length}`}>
+      <Changes preview={preview} />
+      {changes.length > 0 && (
+        <div className="mt-4">
+          <ConfirmAction
+            send={() => inFile(draft, (payload) => api.configuration.apply({ payload: { ...payload, digest } }))}
+            says="The configuration is applied."
+            after={({ created }) => {
+              onApplied(created)
+              void queries.invalidateQueries()
+            }}
+            word="Apply…"
+            title="Apply the configuration?"
+            confirm="Apply"
+            look="primary"
+            buttonLook="primary"
+          >
+            <p>{changes.length} changes are made together, or none. Programs whose key is revoked stop working.</p>
+          </ConfirmAction>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+const Secrets = ({ created, onStored }: { readonly created: Created; readonly onStored: (id: string) => void }) =>
+  created.map(({ id, name, secret }) => (
+    <Secret
+      key={id}
+      title={`The secret of ${name} is shown only this once.`}
+      label={`Secret of ${name}`}
+      text={secret}
+      done="I have stored it"
+      onStored={() => onStored(id)}
+    />
+  ))
+
 const Configuration = () => {
   const denied = useDenied("configuration.apply")
   const [draft, setDraft] = useState<Draft>({ text: "", prune: false })
@@ -84,7 +131,6 @@ const Configuration = () => {
       async (payload): Promise<Compared> => ({ draft, preview: await api.configuration.preview({ payload }) })
     )
   const edited = (text: string) => setDraft((before) => ({ ...before, text }))
-  const count = shown?.changes.length ?? 0
   return (
     <Page
       title="As code"
@@ -96,16 +142,7 @@ const Configuration = () => {
         </>
       }
     >
-      {created.map(({ id, name, secret }) => (
-        <Secret
-          key={id}
-          title={`The secret of ${name} is shown only this once.`}
-          label={`Secret of ${name}`}
-          text={secret}
-          done="I have stored it"
-          onStored={() => setCreated(created.filter((one) => one.id !== id))}
-        />
-      ))}
+      <Secrets created={created} onStored={(id) => setCreated(created.filter((one) => one.id !== id))} />
       <Panel title="File">
         <ActionForm
           send={preview}
@@ -136,31 +173,14 @@ const Configuration = () => {
         </ActionForm>
       </Panel>
       {shown !== null && (
-        <Panel title={count === 0 ? "Nothing to change" : `Changes: ${count}`}>
-          <Changes preview={shown} />
-          {count > 0 && (
-            <div className="mt-4">
-              <ConfirmAction
-                send={() =>
-                  inFile(draft, (payload) => api.configuration.apply({ payload: { ...payload, digest: shown.digest } }))
-                }
-                says="The configuration is applied."
-                after={({ created: secrets }) => {
-                  setCompared(null)
-                  setCreated(secrets)
-                  void queries.invalidateQueries()
-                }}
-                word="Apply…"
-                title="Apply the configuration?"
-                confirm="Apply"
-                look="primary"
-                buttonLook="primary"
-              >
-                <p>{count} changes are made together, or none. Programs whose key is revoked stop working.</p>
-              </ConfirmAction>
-            </div>
-          )}
-        </Panel>
+        <Shown
+          draft={draft}
+          preview={shown}
+          onApplied={(secrets) => {
+            setCompared(null)
+            setCreated((before) => [...before, ...secrets])
+          }}
+        />
       )}
     </Page>
   )
