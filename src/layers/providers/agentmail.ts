@@ -24,7 +24,7 @@ import {
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { httpErrors, match, refusal, unreadable } from "./kit/outcome.ts"
-import { list, segmentOf, text, texts, whole } from "./kit/read.ts"
+import { entryIn, list, segmentOf, text, texts, whole } from "./kit/read.ts"
 import { isInbox, senderAddress } from "./kit/senders.ts"
 import { defined } from "../../schema/defined.ts"
 
@@ -252,7 +252,7 @@ export const agentmail = provider({
   httpErrors: httpErrors({
     // The offers read 404 themselves: a message that was deleted after it was listed, or an unknown inbox.
     answers: [404],
-    reason: (reply: Reply) => (reply.status >= 400 ? reasons[text(reply.body, "code") ?? ""] : undefined)
+    reason: (reply: Reply) => (reply.status >= 400 ? entryIn(reasons, text(reply.body, "code")) : undefined)
   }),
   offers: [create, inboxes, messages, send]
 })

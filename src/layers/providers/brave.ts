@@ -9,7 +9,7 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
-import { host, list, text } from "./kit/read.ts"
+import { entryIn, host, list, text } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 
 /** $5 per 1,000 requests */
@@ -42,7 +42,7 @@ const ownLanguages: Readonly<Record<string, string>> = {
 
 const languageOf = (language: string): string | undefined => {
   const code = language.toLowerCase()
-  return ownLanguages[code] ?? (languages.has(code) ? code : undefined)
+  return entryIn(ownLanguages, code) ?? (languages.has(code) ? code : undefined)
 }
 
 interface Search {

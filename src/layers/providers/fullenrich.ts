@@ -24,7 +24,7 @@ import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, host, list, place, providerIds, segmentOf, text, texts, whole } from "./kit/read.ts"
+import { at, entryIn, flag, host, list, place, providerIds, segmentOf, text, texts, whole } from "./kit/read.ts"
 
 const note = "Pro plan, $29 for 500 credits a month; what is not found is free."
 const start = "/contact/enrich/bulk"
@@ -83,7 +83,7 @@ const finished = (reply: Reply, state: unknown): { readonly person: unknown } | 
   const status = text(reply.body, "status")
   if (status === null) return unreadable("status")
   if (running.has(status)) return again(id)
-  if (status !== "FINISHED") return failure(ends[status] ?? "provider_error", `the job ended as ${status}`)
+  if (status !== "FINISHED") return failure(entryIn(ends, status) ?? "provider_error", `the job ended as ${status}`)
   return list(reply.body, "data") === null ? unreadable("data") : { person: at(reply.body, "data", 0) }
 }
 
@@ -112,7 +112,7 @@ const findEmail = offer(emailFind, {
     return match(
       {
         email,
-        email_status: statuses[text(best, "status") ?? ""] ?? "unknown",
+        email_status: entryIn(statuses, text(best, "status")) ?? "unknown",
         confidence: null,
         first_name: text(job.person, "profile", "first_name"),
         last_name: text(job.person, "profile", "last_name"),

@@ -16,7 +16,7 @@ import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
+import { at, entryIn, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 
 const oneCredit = inCredits.flat("1")
@@ -76,7 +76,7 @@ const find = offer(emailFind, {
     const unverified = flag(data, "accept_all") === true ? "catch_all" : "unknown"
     return match({
       email,
-      email_status: statuses[text(data, "verification", "status") ?? ""] ?? unverified,
+      email_status: entryIn(statuses, text(data, "verification", "status")) ?? unverified,
       confidence: number(data, "score"),
       first_name: text(data, "first_name"),
       last_name: text(data, "last_name"),
@@ -109,7 +109,7 @@ const verify = offer(emailVerify, {
     return match(
       {
         email: text(data, "email") ?? input.email,
-        email_status: statuses[verdict] ?? "unknown",
+        email_status: entryIn(statuses, verdict) ?? "unknown",
         score: number(data, "score"),
         is_disposable: flag(data, "disposable"),
         is_role: null,

@@ -20,7 +20,7 @@ import {
   type Wraps
 } from "../../schema/catalog/Provider.ts"
 import { errorText, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, list, text } from "./kit/read.ts"
+import { at, entryIn, flag, list, text } from "./kit/read.ts"
 
 const note =
   "Published credits per operation at $0.019 each, as in the Basic plan ($19 for 1,000 a month); larger plans pay less."
@@ -66,7 +66,7 @@ const finished = (
   if (status === null) return unreadable("status")
   if (running.has(status)) return again(id)
   if (foundStatuses.has(status) || notFoundStatuses.has(status)) return { item, status }
-  return failure(ends[status] ?? "provider_error", `the search ended as ${status}`)
+  return failure(entryIn(ends, status) ?? "provider_error", `the search ended as ${status}`)
 }
 
 /** The cost by status. Null if the status does not say whether the search was debited. */
@@ -151,7 +151,7 @@ const verify = offer(emailVerify, {
     return match(
       {
         email: text(best, "email") ?? input.email,
-        email_status: verdicts[certainty ?? "not_found"] ?? "unknown",
+        email_status: entryIn(verdicts, certainty ?? "not_found") ?? "unknown",
         score: null,
         is_disposable: null,
         is_role: null,

@@ -9,7 +9,7 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, unreadable } from "./kit/outcome.ts"
-import { flag, text, number } from "./kit/read.ts"
+import { entryIn, flag, number, text } from "./kit/read.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. */
@@ -36,7 +36,7 @@ const verify = offer(emailVerify, {
     if (verdict === "error") return failure("provider_error", `the check failed: ${detail ?? "no reason given"}`)
     return match({
       email: text(reply.body, "email") ?? input.email,
-      email_status: statuses[verdict] ?? "unknown",
+      email_status: entryIn(statuses, verdict) ?? "unknown",
       score: null,
       is_disposable: verdict === "unknown" ? null : verdict === "disposable",
       is_role: flag(reply.body, "role"),

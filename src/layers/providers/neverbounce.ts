@@ -9,7 +9,7 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, errorText, httpErrors, match, unreadable } from "./kit/outcome.ts"
-import { text, texts, number } from "./kit/read.ts"
+import { entryIn, number, text, texts } from "./kit/read.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 /** How long the provider waits for the address's mail server. Shorter than our own timeout. */
@@ -50,7 +50,7 @@ const verify = offer(emailVerify, {
     return match(
       {
         email: input.email,
-        email_status: statuses[verdict] ?? "unknown",
+        email_status: entryIn(statuses, verdict) ?? "unknown",
         score: null,
         is_disposable: verdict === "disposable" ? true : flagged("disposable_email"),
         is_role: flagged("role_account"),
@@ -78,7 +78,7 @@ export const neverbounce = provider({
     reason: (reply) => {
       const status = text(reply.body, "status")
       if (status === null || status === "success") return undefined
-      return reasons[status] ?? (/credit/i.test(errorText(reply)) ? "provider_account" : "provider_error")
+      return entryIn(reasons, status) ?? (/credit/i.test(errorText(reply)) ? "provider_account" : "provider_error")
     }
   }),
   // Free credits are of the month, and paid ones are used after them.

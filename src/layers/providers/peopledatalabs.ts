@@ -18,6 +18,7 @@ import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import {
   at,
+  entryIn,
   flag,
   host,
   isRecord,
@@ -99,7 +100,7 @@ const educationOf = (study: unknown) => ({
 const required: Readonly<Record<string, string>> = { email: "emails", phone: "phone_numbers" }
 /** What the record must have. Otherwise the provider answers, and charges, nothing. */
 const requiring = (wanted: ReadonlyArray<string> = []) =>
-  wanted.flatMap((field) => required[field] ?? []).join(" AND ") || undefined
+  wanted.flatMap((field) => entryIn(required, field) ?? []).join(" AND ") || undefined
 
 const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("1"),
@@ -165,7 +166,7 @@ const queryOf = (input: InputOf<typeof peopleSearch>) => ({
       ...matchAny("job_title", input.titles),
       ...termAny(
         "job_title_levels",
-        input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level)
+        input.seniorities?.map((level) => entryIn(levels, level.toLowerCase()) ?? level)
       ),
       ...matchAny("full_name", input.name === undefined ? undefined : [input.name]),
       ...termAny("job_company_website", input.company_domains),

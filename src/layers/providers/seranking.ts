@@ -12,7 +12,7 @@ import { seoDomain, seoDomainDefaultLimit } from "../../schema/capabilities/seo.
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../schema/capabilities/seo.keywords.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "./kit/read.ts"
+import { at, entryIn, flag, host, isRecord, list, number, text, webAddress, whole } from "./kit/read.ts"
 
 const pack = "The smallest pack has 250,000 credits for $50."
 const note = `A request costs 100 credits. ${pack}`
@@ -44,7 +44,7 @@ const intents: Readonly<Record<string, string>> = {
   T: "transactional",
   L: "local"
 }
-const intentOf = (item: unknown): string | null => intents[text(item, "intents", 0) ?? ""] ?? null
+const intentOf = (item: unknown): string | null => entryIn(intents, text(item, "intents", 0)) ?? null
 
 /** The months of a history, latest first. Its names are days such as "2026-05-01". */
 const trendOf = (history: unknown) =>

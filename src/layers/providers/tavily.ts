@@ -9,7 +9,7 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
-import { host, list, number, text, at } from "./kit/read.ts"
+import { at, entryIn, host, list, number, text } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 
@@ -25,7 +25,7 @@ const ownNames: Readonly<Record<string, string>> = { CZ: "czech republic", TR: "
 /** Converts "us" to "united states", as Tavily requires. Undefined for a code of no country. */
 const countryName = (code: string): string | undefined => {
   const letters = code.toUpperCase()
-  return ownNames[letters] ?? regionNames.of(letters)?.toLowerCase().replace("&", "and")
+  return entryIn(ownNames, letters) ?? regionNames.of(letters)?.toLowerCase().replace("&", "and")
 }
 
 const search = offer(webSearch, {

@@ -10,7 +10,7 @@ import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
-import { at, flag, host, isRecord, list, number, segmentOf, text, webAddress } from "./kit/read.ts"
+import { at, entryIn, flag, host, isRecord, list, number, segmentOf, text, webAddress } from "./kit/read.ts"
 
 const note = "Growth plan, $89 for 10,000 credits a month."
 
@@ -22,7 +22,7 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
   disposable: "risky",
   unknown: "unknown"
 }
-const statusOf = (status: string | null): EmailStatus => statuses[status ?? ""] ?? "unknown"
+const statusOf = (status: string | null): EmailStatus => entryIn(statuses, status) ?? "unknown"
 
 const find = offer(emailFind, {
   price: inCredits.flat("1"),

@@ -12,7 +12,7 @@ import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, segmentOf, text } from "./kit/read.ts"
+import { at, entryIn, flag, segmentOf, text } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 
 const note = "A call counts as a credit, assumed at $0.005, a thousandth of the monthly price of a connected account."
@@ -95,7 +95,7 @@ const invite = offer(networkInvite, {
       if (text(at(reply.body, "invitation"), "type") === "SENT") return ended("already_invited", null)
       return readLookUp(reply)
     }
-    const already = invited[typeOf(reply)]
+    const already = entryIn(invited, typeOf(reply))
     if (reply.status === 422 && already !== undefined) return ended(already, null)
     if (reply.status >= 400) return refusal(reply)
     const invitation_id = text(reply.body, "invitation_id")

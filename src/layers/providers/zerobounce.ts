@@ -8,7 +8,7 @@ import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, unreadable } from "./kit/outcome.ts"
-import { flag, text, number } from "./kit/read.ts"
+import { entryIn, flag, number, text } from "./kit/read.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -34,7 +34,7 @@ const verify = offer(emailVerify, {
     const looked = verdict !== "unknown"
     return match({
       email: text(reply.body, "address") ?? input.email,
-      email_status: statuses[verdict] ?? "unknown",
+      email_status: entryIn(statuses, verdict) ?? "unknown",
       score: null,
       is_disposable: looked ? detail === "disposable" : null,
       is_role: looked ? detail.startsWith("role_based") : null,

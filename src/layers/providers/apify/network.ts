@@ -11,7 +11,7 @@ import { isOngoing, locationOf } from "./profiles.ts"
 import { actorOffer } from "./runs.ts"
 import { issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { at, flag, host, list, number, providerIds, text, whole } from "../kit/read.ts"
+import { at, entryIn, flag, host, list, number, providerIds, text, whole } from "../kit/read.ts"
 
 const actors = {
   people: "harvestapi/linkedin-profile-search",
@@ -52,7 +52,7 @@ const seniorityIds: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const seniorityOf = (word: string): ReadonlyArray<string> | undefined => {
   const key = word.trim().toLowerCase()
-  return Object.hasOwn(seniorityIds, key) ? seniorityIds[key] : undefined
+  return entryIn(seniorityIds, key)
 }
 
 type PeopleInput = InputOf<typeof peopleSearch>

@@ -9,7 +9,7 @@ import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { band, note, pageOf, servesPage } from "./answer.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { at, entryIn, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
 
 /** Apollo's names of seniorities, by the words that people usually write. */
 const levels: Readonly<Record<string, string>> = {
@@ -44,7 +44,9 @@ export const findPeople = offer(peopleSearch, {
       path: "/mixed_people/api_search",
       query: {
         "person_titles[]": input.titles,
-        "person_seniorities[]": input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level.toLowerCase()),
+        "person_seniorities[]": input.seniorities?.map(
+          (level) => entryIn(levels, level.toLowerCase()) ?? level.toLowerCase()
+        ),
         "q_organization_domains_list[]": input.company_domains,
         "person_locations[]": input.locations,
         "organization_num_employees_ranges[]": range === null ? undefined : [range],
@@ -144,7 +146,7 @@ export const enrichPerson = offer(peopleEnrich, {
       network_url: webAddress(text(self, "linkedin_url")),
       location: place(self, "city", "state", "country"),
       email,
-      email_status: email === null ? null : (emailStatuses[text(self, "email_status") ?? ""] ?? "unknown"),
+      email_status: email === null ? null : (entryIn(emailStatuses, text(self, "email_status")) ?? "unknown"),
       provider_ids: providerIds("apollo", self, "id")
     })
     if (matched.full_name === null && matched.network_url === null) return noMatch("an empty record")

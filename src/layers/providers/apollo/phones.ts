@@ -10,7 +10,7 @@ import { note } from "./answer.ts"
 import { matchCall } from "./people.ts"
 import { cost, errorText, match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
-import { at, isRecord, list, number, segmentOf, text } from "../kit/read.ts"
+import { at, entryIn, isRecord, list, number, segmentOf, text } from "../kit/read.ts"
 
 /**
  * Apollo requires a webhook URL and would send the person's number to its owner. Nobody can own a domain that ends in `.invalid`, so
@@ -88,7 +88,7 @@ export const findPhone = offer(phoneFind, {
       {
         phone,
         phone_type: text(valid, "type_cd"),
-        confidence: confidences[text(valid, "confidence_cd") ?? ""] ?? null
+        confidence: entryIn(confidences, text(valid, "confidence_cd")) ?? null
       },
       spent
     )

@@ -13,7 +13,20 @@ import { all, bestMatch, contains, inBands, isBand, missed, note, used, within }
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
-import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
+import {
+  at,
+  entryIn,
+  flag,
+  host,
+  list,
+  number,
+  place,
+  providerIds,
+  text,
+  texts,
+  webAddress,
+  whole
+} from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 
 const oneCredit = inCredits.flat("1")
@@ -68,7 +81,7 @@ const filtersOf = (input: InputOf<typeof peopleSearch>) =>
     ...contains([job("title")], input.titles),
     ...within(
       job("seniority_level"),
-      input.seniorities?.flatMap((level) => levels[level.toLowerCase()] ?? level)
+      input.seniorities?.flatMap((level) => entryIn(levels, level.toLowerCase()) ?? level)
     ),
     ...contains(["basic_profile.name"], input.name === undefined ? undefined : [input.name]),
     ...within(
@@ -222,7 +235,7 @@ export const findEmail = offer(emailFind, {
     return match(
       {
         email,
-        email_status: emailStatuses[text(usable, "status") ?? ""] ?? "unknown",
+        email_status: entryIn(emailStatuses, text(usable, "status")) ?? "unknown",
         confidence: null,
         first_name: text(data, "basic_profile", "first_name"),
         last_name: text(data, "basic_profile", "last_name"),

@@ -12,7 +12,7 @@ import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
 import { instant, itemsOf, keyword, readResult, spent, task } from "./task.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { host, list, number, text, texts, whole } from "../kit/read.ts"
+import { entryIn, host, list, number, text, texts, whole } from "../kit/read.ts"
 
 /** Results that the provider charges as one page. */
 const pageSize = 10
@@ -27,7 +27,7 @@ const depthOf = (input: InputOf<typeof serpSearch>): number => input.depth ?? se
 const typeNames: Readonly<Record<string, string>> = { maps_search: "maps", maps_paid_item: "maps_paid" }
 const typeOf = (item: unknown): string | null => {
   const type = text(item, "type")
-  return type === null ? null : (typeNames[type] ?? type)
+  return type === null ? null : (entryIn(typeNames, type) ?? type)
 }
 
 /** Related questions and searches are not results. The answer lists them as features of the page. */

@@ -21,6 +21,10 @@ export const at = (value: unknown, ...path: Path): unknown => {
   return current
 }
 
+/** A table's entry for a word from outside. Undefined for names that every object inherits, such as "constructor". */
+export const entryIn = <A>(table: Readonly<Record<string, A>>, name: string | null): A | undefined =>
+  name !== null && Object.hasOwn(table, name) ? table[name] : undefined
+
 /** A text that is not empty. */
 export const text = (value: unknown, ...path: Path): string | null => {
   const raw = at(value, ...path)

@@ -14,7 +14,7 @@ import { findAds, findJobs } from "./listings.ts"
 import { findPhone, networkPage } from "./people.ts"
 import { consumed, field, missed, note, notFound } from "./report.ts"
 import { errorText, httpErrors, match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
-import { at, flag, host, list, providerIds, text, webAddress, whole, number } from "../kit/read.ts"
+import { at, entryIn, flag, host, list, number, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 import { creditsCall } from "../kit/credits.ts"
 
@@ -50,7 +50,7 @@ const find = offer(emailFind, {
     return match(
       {
         email,
-        email_status: statuses[status ?? ""] ?? "unknown",
+        email_status: entryIn(statuses, status) ?? "unknown",
         confidence: null,
         first_name: text(reply.body, "first_name"),
         last_name: text(reply.body, "last_name"),
@@ -76,7 +76,7 @@ const verify = offer(emailVerify, {
     return match(
       {
         email: text(reply.body, "email") ?? input.email,
-        email_status: statuses[verdict] ?? "unknown",
+        email_status: entryIn(statuses, verdict) ?? "unknown",
         score: null,
         is_disposable: null,
         is_role: null,

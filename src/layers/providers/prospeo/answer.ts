@@ -7,7 +7,7 @@ import { type Cost, type Failure, type Outcome, type Reply } from "../../../sche
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { noMatch, refusal } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
-import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
+import { at, entryIn, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 
 export const note = "Published plans are about $0.039 per credit and less."
 /** 1 credit × $0.039 */
@@ -59,7 +59,7 @@ export const revealedEmail = (result: unknown): string | null => {
   return email?.includes("*") === true ? null : email
 }
 export const emailStatus = (result: unknown): EmailStatus | null =>
-  revealedEmail(result) === null ? null : (emailStatuses[text(result, "email", "status") ?? ""] ?? "unknown")
+  revealedEmail(result) === null ? null : (entryIn(emailStatuses, text(result, "email", "status")) ?? "unknown")
 
 /** The job that `current_job_key` names, else the first that goes on. Several jobs can go on at once. */
 const currentJob = (self: unknown): unknown => {

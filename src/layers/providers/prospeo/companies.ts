@@ -8,7 +8,7 @@ import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { at, list, text } from "../kit/read.ts"
+import { at, entryIn, list, text } from "../kit/read.ts"
 import { charged, companyOf, missed, note, oneCredit, pageNumber, pageOf, servesPage } from "./answer.ts"
 
 export const enrichCompany = offer(companyEnrich, {
@@ -55,7 +55,7 @@ const companyFilters = (input: InputOf<typeof companySearch>) => ({
   ...(input.locations === undefined ? {} : { company_location_search: { include: input.locations } }),
   ...(input.employee_ranges === undefined
     ? {}
-    : { company_headcount_range: input.employee_ranges.flatMap((range) => bands[range] ?? []) }),
+    : { company_headcount_range: input.employee_ranges.flatMap((range) => entryIn(bands, range) ?? []) }),
   ...(input.keywords === undefined
     ? {}
     : { company_keywords: { include: input.keywords, include_company_description: true } }),

@@ -6,7 +6,7 @@
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { httpErrors } from "../kit/outcome.ts"
-import { text, number } from "../kit/read.ts"
+import { entryIn, number, text } from "../kit/read.ts"
 import { measured, reasons } from "./answer.ts"
 import { enrichCompany, findCompanies } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
@@ -25,7 +25,7 @@ export const prospeo = provider({
   httpErrors: httpErrors({
     // The offers read 400 themselves, because a miss is a 400 with its own code.
     answers: [400, 404],
-    reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]
+    reason: (reply) => entryIn(reasons, text(reply.body, "error_code"))
   }),
   credits: creditsCall("/account-information", "credit", (body) => number(body, "response", "remaining_credits"), {
     path: ["response", "next_quota_renewal_date"],

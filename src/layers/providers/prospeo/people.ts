@@ -10,7 +10,7 @@ import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
-import { at, flag, list, text, texts, whole } from "../kit/read.ts"
+import { at, entryIn, flag, list, text, texts, whole } from "../kit/read.ts"
 import {
   charged,
   chargedMobile,
@@ -151,7 +151,7 @@ const levels: Readonly<Record<string, string>> = {
 }
 const levelOf = (word: string): string | undefined => {
   const key = word.trim().toLowerCase()
-  return Object.hasOwn(levels, key) ? levels[key] : undefined
+  return entryIn(levels, key)
 }
 
 export const findPeople = offer(peopleSearch, {

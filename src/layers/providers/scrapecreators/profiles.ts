@@ -19,7 +19,7 @@ import {
   tiktokProfile,
   xProfile
 } from "../kit/platform-profiles.ts"
-import { at, flag, text, texts, whole } from "../kit/read.ts"
+import { at, entryIn, flag, text, texts, whole } from "../kit/read.ts"
 import { charged, missing } from "./answer.ts"
 
 const youtube = (body: unknown): Profile => {
@@ -51,7 +51,7 @@ const facebook = (body: unknown): Profile => {
     name: text(body, "name"),
     bio: text(body, "pageIntro"),
     followers: whole(body, "followerCount"),
-    verified: verdicts[text(body, "verification") ?? ""] ?? null,
+    verified: entryIn(verdicts, text(body, "verification")) ?? null,
     avatar_url: text(body, "profilePicLarge") ?? text(body, "profilePicSmall"),
     url,
     external_links: website === null ? links : [website, ...(links ?? [])],
