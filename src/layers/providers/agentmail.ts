@@ -15,8 +15,8 @@ import { inUsd } from "../../schema/money/Rates.ts"
 import {
   type Call,
   type Failure,
-  type Outcome,
   offer,
+  type Outcome,
   provider,
   recorded,
   type Reply

@@ -71,11 +71,9 @@ const searched = (input: Search, query: string, count: number) => ({
 const web = offer(webSearch, {
   price,
   note,
-  wraps: [{ method: "GET", path: "/web/search" }],
+  wraps: ["GET /web/search"],
   serves: (input) => (input.limit ?? webSearchDefaultLimit) <= webResultsMax && served(input, withSites(input)),
   request: (input) => ({
-    method: "GET",
-    path: "/web/search",
     query: {
       ...searched(input, withSites(input), input.limit ?? webSearchDefaultLimit),
       result_filter: "web",
@@ -106,14 +104,10 @@ const web = offer(webSearch, {
 const news = offer(newsSearch, {
   price,
   note,
-  wraps: [{ method: "GET", path: "/news/search" }],
+  wraps: ["GET /news/search"],
   // Articles that mention a domain are not news about the company.
   serves: (input) => input.company_domain === undefined && served(input, input.query),
-  request: (input) => ({
-    method: "GET",
-    path: "/news/search",
-    query: searched(input, input.query, input.limit ?? newsSearchDefaultLimit)
-  }),
+  request: (input) => ({ query: searched(input, input.query, input.limit ?? newsSearchDefaultLimit) }),
   response: (reply, input) =>
     pageFrom(reply.body, "results", {
       none: "no articles found",

@@ -7,7 +7,7 @@
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { company } from "../../schema/capabilities/shapes.ts"
-import { type Call, type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type CallParts, type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { milliseconds } from "./kit/moment.ts"
@@ -15,7 +15,7 @@ import { at, host, list, number, place, text, texts, webAddress } from "./kit/re
 
 const price = inCredits.flat("1")
 const note = "A look-up of the smallest batch, $99 for 2,000."
-const wraps = [{ method: "GET", path: "/v23/api.json" }] as const
+const wraps = ["GET /v23/api.json"] as const
 
 /** "Not a root domain, or not supported": there is nothing about it, so a look-up is a miss. */
 const unsupported = -8
@@ -28,9 +28,7 @@ const failures: Readonly<Record<number, Failure["reason"]>> = {
 
 const codeOf = (reply: Reply): number | null => number(reply.body, "Errors", 0, "Code")
 
-const lookUp = (domain: string, flags: ReadonlyArray<string>): Call => ({
-  method: "GET",
-  path: "/v23/api.json",
+const lookUp = (domain: string, flags: ReadonlyArray<string>): CallParts => ({
   query: { LOOKUP: domain.toLowerCase(), ...Object.fromEntries(flags.map((flag) => [flag, "yes"])) }
 })
 

@@ -55,7 +55,7 @@ const addressed = (input: Addressed): boolean =>
 const profile = offer(networkProfile, {
   price: inCredits.flat("1.5"),
   note: `${note} An action by an identity that the provider manages costs half a credit more, as published.`,
-  wraps: [{ method: "POST", path: "/actions/linkedin-extract-people/run/live" }],
+  wraps: ["POST /actions/linkedin-extract-people/run/live"],
   serves: (input) => input.network_url !== undefined,
   request: (input) =>
     action("linkedin-extract-people", {
@@ -113,7 +113,7 @@ const profile = offer(networkProfile, {
 const invite = offer(networkInvite, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/actions/linkedin-connect-profile/run/live" }],
+  wraps: ["POST /actions/linkedin-connect-profile/run/live"],
   serves: (input) => input.account_id !== undefined && addressed(input),
   request: (input) =>
     action("linkedin-connect-profile", {
@@ -138,7 +138,7 @@ const invite = offer(networkInvite, {
 const message = offer(networkMessage, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/actions/linkedin-message-profile/run/live" }],
+  wraps: ["POST /actions/linkedin-message-profile/run/live"],
   // Messages go to people and not to existing conversations. InMails are another action.
   serves: (input) =>
     input.account_id !== undefined && addressed(input) && input.chat_id === undefined && input.subject === undefined,

@@ -10,7 +10,7 @@ import { type Post, post } from "../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../schema/capabilities/social.posts.ts"
 import { socialProfile } from "../../schema/capabilities/social.profile.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { type Call, type Cost, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accountName } from "./kit/accounts.ts"
 import { accepts } from "./kit/cursor.ts"
 import { seconds } from "./kit/moment.ts"
@@ -100,10 +100,10 @@ const profile = offer(socialProfile, {
   platforms: ["instagram", "tiktok", "x", "youtube"],
   note: `${note} A profile is assumed to cost one unit, two on Instagram.`,
   wraps: [
-    { method: "GET", path: "/instagram/user/info" },
-    { method: "GET", path: "/tt/user/info" },
-    { method: "GET", path: "/twitter/user/info" },
-    { method: "GET", path: "/youtube/channel/detailed-info" }
+    "GET /instagram/user/info",
+    "GET /tt/user/info",
+    "GET /twitter/user/info",
+    "GET /youtube/channel/detailed-info"
   ],
   serves: (input) => accountName(input) !== null,
   request: (input) => {
@@ -230,11 +230,7 @@ const posts = offer(socialPosts, {
   price: inCredits.metered("1", "0.1", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok", "x"],
   note: `${note} A page of ten posts is assumed to cost one unit.`,
-  wraps: [
-    { method: "GET", path: "/instagram/user/posts" },
-    { method: "GET", path: "/tt/user/posts" },
-    { method: "GET", path: "/twitter/user/tweets" }
-  ],
+  wraps: ["GET /instagram/user/posts", "GET /tt/user/posts", "GET /twitter/user/tweets"],
   serves: (input) => accepts(slug, input.cursor) && accountName(input) !== null,
   request: (input) => postsCall(input, null),
   next: (state, input) => postsCall(input, state),

@@ -28,15 +28,13 @@ const search = offer(webSearch, {
   // $0.007
   price: inUsd.flat("0.007"),
   verified: true,
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   // Exa filters by date and not by age or language. Adapters are pure and have no clock, so they can't convert an age to a date.
   serves: (input) =>
     (input.limit ?? webSearchDefaultLimit) <= webResultsMax &&
     input.recency === undefined &&
     input.language === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: input.query,
       type: "auto",
@@ -130,11 +128,9 @@ const findPeople = offer(peopleSearch, {
   price: inUsd.metered("0.007", "0.0008333", peopleSearchDefaultLimit),
   // Not `verified`: no live answer with this category and its cost is at hand, as there is for web.search.
   note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   serves: (input) => input.cursor === undefined && (input.limit ?? peopleSearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: sentence(input),
       type: "auto",
@@ -191,11 +187,9 @@ const findCompanies = offer(companySearch, {
   // $0.007 per search, and per company the same as for a person
   price: inUsd.metered("0.007", "0.0008333", companySearchDefaultLimit),
   note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: companySentence(input),
       type: "auto",
@@ -216,7 +210,7 @@ const news = offer(newsSearch, {
   // $0.007
   price: inUsd.flat("0.007"),
   note: "Published rate, not measured yet.",
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   // Articles that mention a domain are not news about the company. Exa has no filters for age and language.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= webResultsMax &&
@@ -224,8 +218,6 @@ const news = offer(newsSearch, {
     input.language === undefined &&
     input.company_domain === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: input.query,
       type: "auto",
@@ -258,11 +250,9 @@ const scrape = offer(webScrape, {
   // A page
   price: inUsd.flat("0.001"),
   note: "Published rate of a page's text, not measured yet.",
-  wraps: [{ method: "POST", path: "/contents" }],
+  wraps: ["POST /contents"],
   serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/contents",
     body:
       input.only_main_content === false
         ? // Exa reads the whole page only live, not from its cache.

@@ -9,7 +9,7 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { fullName, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, isRecord, list, text, number } from "./kit/read.ts"
@@ -25,12 +25,8 @@ const missed = (reply: Reply): Outcome<never> | undefined => (nothing(reply) ? n
 const find = offer(emailFind, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/search/name" }],
-  request: (input) => ({
-    method: "POST",
-    path: "/search/name",
-    body: { name: fullName(input), domain: input.company_domain ?? input.company_name }
-  }),
+  wraps: ["POST /search/name"],
+  request: (input) => ({ body: { name: fullName(input), domain: input.company_domain ?? input.company_name } }),
   response: (reply, input) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
@@ -58,8 +54,8 @@ const verify = offer(emailVerify, {
   price: inCredits.flat("0.25"),
   // Verifier credits are a pool of their own: the plan adds 5,000 of them to its finder credits, and none is sold apart.
   note: `${note} A verification takes a verifier credit, which comes with the plan and has no price of its own. It is priced at a quarter of a finder credit.`,
-  wraps: [{ method: "POST", path: "/verify" }],
-  request: (input) => ({ method: "POST", path: "/verify", body: { email: input.email } }),
+  wraps: ["POST /verify"],
+  request: (input) => ({ body: { email: input.email } }),
   response: (reply, input) => {
     const verified = flag(reply.body, "verified")
     if (verified === null) return unreadable("verified")
@@ -81,9 +77,9 @@ const verify = offer(emailVerify, {
 const findPhone = offer(phoneFind, {
   price: inCredits.flat("10"),
   note: `${note} A number costs ten.`,
-  wraps: [{ method: "POST", path: "/search/phone" }],
+  wraps: ["POST /search/phone"],
   serves: (input) => input.network_url !== undefined,
-  request: (input) => ({ method: "POST", path: "/search/phone", body: { linkedin_url: input.network_url } }),
+  request: (input) => ({ body: { linkedin_url: input.network_url } }),
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss

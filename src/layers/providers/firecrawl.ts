@@ -25,14 +25,12 @@ const note =
 const search = offer(webSearch, {
   price: inCredits.flat("2"),
   note,
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   serves: (input) =>
     (input.limit ?? webSearchDefaultLimit) <= resultsMax &&
     input.language === undefined &&
     (input.include_domains === undefined || input.exclude_domains === undefined),
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: input.query,
       limit: input.limit ?? webSearchDefaultLimit,
@@ -81,14 +79,12 @@ const isOfX = (url: string): boolean =>
 const scrape = offer(webScrape, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/scrape" }],
+  wraps: ["POST /scrape"],
   // Firecrawl has no plain text format, and charges a credit for every page of a PDF.
   serves: (input) => input.format !== "text" && !/\.pdf(?:[?#]|$)/i.test(input.url) && !isOfX(input.url),
   // Longer than Firecrawl's own timeout for a page, so that its error arrives.
   timeoutMillis: 75_000,
   request: (input) => ({
-    method: "POST",
-    path: "/scrape",
     body: {
       url: input.url,
       formats: [...(input.format === "links" ? [] : [{ type: input.format ?? "markdown" }]), { type: "links" }],

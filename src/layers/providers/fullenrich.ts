@@ -12,13 +12,13 @@ import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import {
   type Call,
   type CallContext,
+  type CallParts,
   type Failure,
   failure,
-  type Outcome,
   offer,
+  type Outcome,
   provider,
-  type Reply,
-  type Wraps
+  type Reply
 } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
@@ -28,10 +28,7 @@ import { at, entryIn, flag, host, list, place, providerIds, segmentOf, text, tex
 
 const note = "Pro plan, $29 for 500 credits a month; what is not found is free."
 const start = "/contact/enrich/bulk"
-const wraps: ReadonlyArray<Wraps> = [
-  { method: "POST", path: start },
-  { method: "GET", path: `${start}/{enrichment_id}` }
-]
+const wraps = [`POST ${start}`, `GET ${start}/{enrichment_id}`] as const
 
 /** An account may ask 60 times a minute, and jobs take half a minute and more. */
 const againMillis = 15_000
@@ -50,7 +47,7 @@ interface Wanted {
   readonly company_name?: string
 }
 
-const startCall = (input: Wanted, field: string, { run_id }: CallContext): Call => {
+const startCall = (input: Wanted, field: string, { run_id }: CallContext): CallParts => {
   const parts = nameParts(input)
   const person = {
     first_name: parts?.first_name,
@@ -59,7 +56,7 @@ const startCall = (input: Wanted, field: string, { run_id }: CallContext): Call 
     company_name: input.company_name,
     linkedin_url: input.network_url
   }
-  return { method: "POST", path: start, body: { name: run_id, data: [{ ...defined(person), enrich_fields: [field] }] } }
+  return { body: { name: run_id, data: [{ ...defined(person), enrich_fields: [field] }] } }
 }
 
 const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
@@ -146,11 +143,9 @@ const lookedUp = (reply: Reply) => cost("credit", reply.body, "metadata", "credi
 const enrich = offer(companyEnrich, {
   price: inCredits.flat("0.25"),
   note,
-  wraps: [{ method: "POST", path: "/company/lookup" }],
+  wraps: ["POST /company/lookup"],
   serves: (input) => input.domain !== undefined || input.network_url !== undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/company/lookup",
     body:
       input.domain === undefined
         ? { professional_network_url: input.network_url }
@@ -190,13 +185,11 @@ const day = (value: unknown, field: string): string | null => text(value, field)
 const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("0.25"),
   note: `${note} Without addresses and numbers.`,
-  wraps: [{ method: "POST", path: "/people/lookup" }],
+  wraps: ["POST /people/lookup"],
   serves: (input) =>
     input.network_url !== undefined || (input.full_name !== undefined && input.company_domain !== undefined),
   lacks: ["email", "email_status", "phone"],
   request: (input) => ({
-    method: "POST",
-    path: "/people/lookup",
     body:
       input.network_url === undefined
         ? { person_name: input.full_name, company_domain: input.company_domain?.toLowerCase() }

@@ -37,11 +37,9 @@ const plain = new Set(["requestMetadata", "searchInformation", "organicResults",
 const serp = offer(serpSearch, {
   price: inCredits.flat("10"),
   note,
-  wraps: [{ method: "GET", path: "/scrape/google/serp" }],
+  wraps: ["GET /scrape/google/serp"],
   serves: (input) => (input.depth ?? resultsOfPage) <= resultsOfPage && input.type !== "maps",
   request: (input) => ({
-    method: "GET",
-    path: "/scrape/google/serp",
     query: {
       q: input.query,
       ...locale(input),
@@ -74,11 +72,9 @@ const serp = offer(serpSearch, {
 const web = offer(webSearch, {
   price: inCredits.flat("5"),
   note,
-  wraps: [{ method: "GET", path: "/scrape/google-light/serp" }],
+  wraps: ["GET /scrape/google-light/serp"],
   serves: (input) => (input.limit ?? webSearchDefaultLimit) <= resultsOfPage,
   request: (input) => ({
-    method: "GET",
-    path: "/scrape/google-light/serp",
     query: {
       q: withSites(input),
       ...locale(input),
@@ -109,10 +105,10 @@ const web = offer(webSearch, {
 const news = offer(newsSearch, {
   price: inCredits.flat("10"),
   note,
-  wraps: [{ method: "GET", path: "/scrape/google/news" }],
+  wraps: ["GET /scrape/google/news"],
   // Articles that mention a domain are not news about the company.
   serves: (input) => input.recency === undefined && input.company_domain === undefined,
-  request: (input) => ({ method: "GET", path: "/scrape/google/news", query: { q: input.query, ...locale(input) } }),
+  request: (input) => ({ query: { q: input.query, ...locale(input) } }),
   response: (reply, input) => {
     const articles = listed(reply, "newsResults")
     if (articles === null) return unreadable("newsResults")
@@ -135,11 +131,9 @@ const news = offer(newsSearch, {
 const places = offer(placesSearch, {
   price: inCredits.metered("5", "0", placesSearchDefaultLimit),
   note,
-  wraps: [{ method: "GET", path: "/scrape/google-maps/search" }],
+  wraps: ["GET /scrape/google-maps/search"],
   serves: (input) => (input.limit ?? placesSearchDefaultLimit) <= placesOfPage,
   request: (input) => ({
-    method: "GET",
-    path: "/scrape/google-maps/search",
     query: {
       q: input.location === undefined ? input.query : `${input.query} ${input.location}`,
       gl: input.country?.toLowerCase()
@@ -171,7 +165,7 @@ const places = offer(placesSearch, {
 const jobs = offer(jobsSearch, {
   price: inCredits.metered("5", "0", jobsSearchDefaultLimit),
   note: `${note} Postings of Indeed's site of the United States.`,
-  wraps: [{ method: "GET", path: "/scrape/indeed/listing" }],
+  wraps: ["GET /scrape/indeed/listing"],
   serves: (input) =>
     input.query !== undefined &&
     input.location !== undefined &&
@@ -180,11 +174,7 @@ const jobs = offer(jobsSearch, {
     input.remote === undefined &&
     input.posted_within_days === undefined &&
     (input.limit ?? jobsSearchDefaultLimit) <= jobsOfPage,
-  request: (input) => ({
-    method: "GET",
-    path: "/scrape/indeed/listing",
-    query: { keyword: input.query, location: input.location }
-  }),
+  request: (input) => ({ query: { keyword: input.query, location: input.location } }),
   response: (reply, input) => {
     const jobs = listed(reply, "jobs")
     if (jobs === null) return unreadable("jobs")

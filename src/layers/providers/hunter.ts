@@ -13,7 +13,7 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
-import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type CallParts, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, entryIn, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
@@ -45,11 +45,9 @@ const unanswered = (reply: Reply): Outcome<never> | undefined => {
   return text(reply.body, "errors", 0, "id") === "not_found" ? noMatch("nothing on record") : refusal(reply)
 }
 
-const findCall = (input: InputOf<typeof emailFind>): Call => {
+const findCall = (input: InputOf<typeof emailFind>): CallParts => {
   const inParts = input.first_name !== undefined && input.last_name !== undefined
   return {
-    method: "GET",
-    path: "/email-finder",
     query: {
       domain: input.company_domain,
       company: input.company_domain === undefined ? input.company_name : undefined,
@@ -63,7 +61,7 @@ const findCall = (input: InputOf<typeof emailFind>): Call => {
 const find = offer(emailFind, {
   price: oneCredit,
   note,
-  wraps: [{ method: "GET", path: "/email-finder" }],
+  wraps: ["GET /email-finder"],
   request: findCall,
   next: (_state, input) => findCall(input),
   response: (reply) => {
@@ -86,16 +84,12 @@ const find = offer(emailFind, {
   }
 })
 
-const verifyCall = (input: InputOf<typeof emailVerify>): Call => ({
-  method: "GET",
-  path: "/email-verifier",
-  query: { email: input.email }
-})
+const verifyCall = (input: InputOf<typeof emailVerify>): CallParts => ({ query: { email: input.email } })
 
 const verify = offer(emailVerify, {
   price: halfCredit,
   note,
-  wraps: [{ method: "GET", path: "/email-verifier" }],
+  wraps: ["GET /email-verifier"],
   request: verifyCall,
   next: (_state, input) => verifyCall(input),
   response: (reply, input) => {
@@ -130,16 +124,14 @@ const handleOf = (url: string | undefined): string | undefined => /linkedin\.com
 const networkUrl = (kind: "in" | "company", handle: string | null): string | null =>
   handle === null ? null : `https://www.linkedin.com/${kind}/${handle.replace(/^(in|company)\//, "")}`
 
-const personCall = (input: InputOf<typeof peopleEnrich>): Call => ({
-  method: "GET",
-  path: "/people/find",
+const personCall = (input: InputOf<typeof peopleEnrich>): CallParts => ({
   query: { email: input.email, linkedin_handle: input.email === undefined ? handleOf(input.network_url) : undefined }
 })
 
 const enrichPerson = offer(peopleEnrich, {
   price: enrichment,
   note,
-  wraps: [{ method: "GET", path: "/people/find" }],
+  wraps: ["GET /people/find"],
   serves: (input) => input.email !== undefined || handleOf(input.network_url) !== undefined,
   request: personCall,
   next: (_state, input) => personCall(input),
@@ -167,11 +159,7 @@ const enrichPerson = offer(peopleEnrich, {
   }
 })
 
-const companyCall = (input: { readonly domain?: string }): Call => ({
-  method: "GET",
-  path: "/companies/find",
-  query: { domain: input.domain }
-})
+const companyCall = (input: { readonly domain?: string }): CallParts => ({ query: { domain: input.domain } })
 
 /** A range such as "10K-50K", with its numbers written out. Null for a single number. */
 const rangeOf = (employees: string | null): string | null =>
@@ -184,7 +172,7 @@ const rangeOf = (employees: string | null): string | null =>
 const enrichCompany = offer(companyEnrich, {
   price: enrichment,
   note,
-  wraps: [{ method: "GET", path: "/companies/find" }],
+  wraps: ["GET /companies/find"],
   serves: (input) => input.domain !== undefined,
   request: companyCall,
   next: (_state, input) => companyCall(input),
@@ -243,16 +231,14 @@ const offsetMax = 10_000
 const offsetOf = (input: InputOf<typeof companySearch>): number => Number(redeem("hunter", input.cursor) ?? "0")
 const companyLimit = (input: InputOf<typeof companySearch>): number => input.limit ?? companySearchDefaultLimit
 
-const discoverCall = (input: InputOf<typeof companySearch>): Call => ({
-  method: "POST",
-  path: "/discover",
+const discoverCall = (input: InputOf<typeof companySearch>): CallParts => ({
   body: { query: sentence(input), limit: companyLimit(input), offset: offsetOf(input) }
 })
 
 const findCompanies = offer(companySearch, {
   price: inUsd.metered("0", "0.000833", companySearchDefaultLimit),
   note: "The provider charges nothing for it, but returns names, domains and a count of addresses only. Priced low, and not at zero, so that routing does not prefer an incomplete answer. Filters are part of the search text and not applied exactly.",
-  wraps: [{ method: "POST", path: "/discover" }],
+  wraps: ["POST /discover"],
   serves: (input) =>
     accepts("hunter", input.cursor) &&
     /^\d{1,5}$/.test(redeem("hunter", input.cursor) ?? "0") &&
@@ -283,7 +269,7 @@ const findCompanies = offer(companySearch, {
 const technologies = offer(companyTech, {
   price: enrichment,
   note: `${note} Technologies come without categories.`,
-  wraps: [{ method: "GET", path: "/companies/find" }],
+  wraps: ["GET /companies/find"],
   request: companyCall,
   next: (_state, input) => companyCall(input),
   response: (reply, input) => {

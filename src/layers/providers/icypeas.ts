@@ -13,18 +13,17 @@ import {
   type Cost,
   type Failure,
   failure,
-  type Outcome,
   offer,
+  type Outcome,
   provider,
-  type Reply,
-  type Wraps
+  type Reply
 } from "../../schema/catalog/Provider.ts"
 import { errorText, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, entryIn, flag, list, text } from "./kit/read.ts"
 
 const note =
   "Published credits per operation at $0.019 each, as in the Basic plan ($19 for 1,000 a month); larger plans pay less."
-const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
+const readPath = "/bulk-single-searchs/read"
 
 /** Poll interval. Icypeas allows 30 polls per minute. */
 const againMillis = 3_000
@@ -41,7 +40,11 @@ const ends: Readonly<Record<string, Failure["reason"]>> = {
 
 const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
 
-const readCall = (state: unknown): Call => ({ ...ticket, body: { id: text(state, "id") ?? "" } })
+const readCall = (state: unknown): Call => ({
+  method: "POST",
+  path: readPath,
+  body: { id: text(state, "id") ?? "" }
+})
 
 /** The finished search, or the outcome if there is none. */
 const finished = (
@@ -80,13 +83,11 @@ const sure = new Set(["ultra_sure", "very_sure", "sure"])
 const find = offer(emailFind, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/email-search" }, ticket],
+  wraps: ["POST /email-search", `POST ${readPath}`],
   serves: (input) => nameParts(input) !== null,
   request: (input, { run_id }) => {
     const parts = nameParts(input)
     return {
-      method: "POST",
-      path: "/email-search",
       body: {
         firstname: parts?.first_name,
         lastname: parts?.last_name,
@@ -134,12 +135,8 @@ const verdicts: Readonly<Record<string, EmailStatus>> = {
 const verify = offer(emailVerify, {
   price: inCredits.flat("0.1"),
   note,
-  wraps: [{ method: "POST", path: "/email-verification" }, ticket],
-  request: (input, { run_id }) => ({
-    method: "POST",
-    path: "/email-verification",
-    body: { email: input.email, custom: { externalId: run_id } }
-  }),
+  wraps: ["POST /email-verification", `POST ${readPath}`],
+  request: (input, { run_id }) => ({ body: { email: input.email, custom: { externalId: run_id } } }),
   next: readCall,
   response: (reply, input, state) => {
     const search = finished(reply, state)

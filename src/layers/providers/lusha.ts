@@ -8,7 +8,7 @@ import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { company, type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { type Call, type Failure, failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type CallParts, type Failure, failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
@@ -43,9 +43,7 @@ const personOf = (input: Wanted) => {
 const isNamed = (input: Wanted): boolean =>
   input.network_url !== undefined || input.email !== undefined || nameParts(input) !== null
 
-const revealed = (input: Wanted, reveal: "emails" | "phones"): Call => ({
-  method: "POST",
-  path: "/v3/contacts/search-and-enrich",
+const revealed = (input: Wanted, reveal: "emails" | "phones"): CallParts => ({
   body: { contacts: [personOf(input)], reveal: [reveal] }
 })
 
@@ -63,7 +61,7 @@ const entryOf = (reply: Reply): { readonly entry: unknown } | Failure | "missing
 const statusOf = (grade: string | null): EmailStatus =>
   grade === null ? "unknown" : grade.startsWith("A") ? "valid" : "risky"
 
-const wraps = [{ method: "POST", path: "/v3/contacts/search-and-enrich" }] as const
+const wraps = ["POST /v3/contacts/search-and-enrich"] as const
 
 const findEmail = offer(emailFind, {
   // A search and an address
@@ -128,11 +126,9 @@ const sizeOf = (entry: unknown): string | null => {
 const enrich = offer(companyEnrich, {
   price: inCredits.flat("2"),
   note,
-  wraps: [{ method: "POST", path: "/v3/companies/search-and-enrich" }],
+  wraps: ["POST /v3/companies/search-and-enrich"],
   serves: (input) => input.domain !== undefined || input.name !== undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/v3/companies/search-and-enrich",
     body: {
       companies: [input.domain === undefined ? { name: input.name } : { domain: input.domain.toLowerCase() }]
     }

@@ -26,8 +26,8 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 const verify = offer(emailVerify, {
   price: inCredits.flat("1"),
   note: "Assumed at $0.0037 per credit in the smallest pack; larger ones cost less.",
-  wraps: [{ method: "GET", path: "/api/v3/" }],
-  request: (input) => ({ method: "GET", path: "/api/v3/", query: { email: input.email, timeout: serverSeconds } }),
+  wraps: ["GET /api/v3/"],
+  request: (input) => ({ query: { email: input.email, timeout: serverSeconds } }),
   response: (reply, input) => {
     const verdict = text(reply.body, "result")
     if (verdict === null) return unreadable("result")

@@ -34,12 +34,8 @@ const spent = (reply: Reply) => cost("credit", reply.body, "credits_info", "paid
 const verify = offer(emailVerify, {
   price: inCredits.flat("1"),
   note: "Assumed at $0.01 per credit in small packs; larger ones cost less.",
-  wraps: [{ method: "GET", path: "/v4.2/single/check" }],
-  request: (input) => ({
-    method: "GET",
-    path: "/v4.2/single/check",
-    query: { email: input.email, credits_info: 1, timeout: serverSeconds }
-  }),
+  wraps: ["GET /v4.2/single/check"],
+  request: (input) => ({ query: { email: input.email, credits_info: 1, timeout: serverSeconds } }),
   response: (reply, input) => {
     const verdict = text(reply.body, "result")
     if (verdict === null) return unreadable("result")

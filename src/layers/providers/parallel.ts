@@ -20,12 +20,10 @@ const search = offer(webSearch, {
   // $1 per 1,000 further results
   price: inUsd.paged("0.005", "0.01", pageSize),
   note: "$5 per 1,000 searches of ten results, $1 per 1,000 further results.",
-  wraps: [{ method: "POST", path: "/v1/search" }],
+  wraps: ["POST /v1/search"],
   serves: (input) =>
     input.query.length <= queryLengthMax && input.language === undefined && input.recency === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/v1/search",
     reads: true,
     body: {
       objective: input.query,
@@ -60,14 +58,9 @@ const search = offer(webSearch, {
 const scrape = offer(webScrape, {
   price: inUsd.flat("0.001"),
   note: "$1 per 1,000 addresses.",
-  wraps: [{ method: "POST", path: "/v1/extract" }],
+  wraps: ["POST /v1/extract"],
   serves: (input) => (input.format ?? "markdown") === "markdown" && input.wait_ms === undefined,
-  request: (input) => ({
-    method: "POST",
-    path: "/v1/extract",
-    reads: true,
-    body: { urls: [input.url], advanced_settings: { full_content: true } }
-  }),
+  request: (input) => ({ reads: true, body: { urls: [input.url], advanced_settings: { full_content: true } } }),
   response: (reply, input) => {
     const page = list(reply.body, "results")?.[0]
     const content = text(page, "full_content")

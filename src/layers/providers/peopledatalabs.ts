@@ -13,7 +13,7 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilitie
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
 import * as Decimal from "../../schema/money/Decimal.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
-import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import {
@@ -105,10 +105,8 @@ const requiring = (wanted: ReadonlyArray<string> = []) =>
 const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: "/v5/person/enrich" }],
+  wraps: ["GET /v5/person/enrich"],
   request: (input, { wanted }) => ({
-    method: "GET",
-    path: "/v5/person/enrich",
     query: {
       profile: input.network_url,
       email: input.email,
@@ -185,21 +183,16 @@ const search = offer(peopleSearch, {
   // 1 credit per record
   price: inCredits.metered("0", "1", peopleSearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/v5/person/search" }],
+  wraps: ["POST /v5/person/search"],
   serves: (input) => accepts("peopledatalabs", input.cursor),
-  request: (input) => {
-    const token = redeem("peopledatalabs", input.cursor)
-    return {
-      method: "POST",
-      path: "/v5/person/search",
-      body: {
-        query: queryOf(input),
-        size: input.limit ?? peopleSearchDefaultLimit,
-        titlecase: true,
-        ...defined({ scroll_token: token })
-      }
+  request: (input) => ({
+    body: {
+      query: queryOf(input),
+      size: input.limit ?? peopleSearchDefaultLimit,
+      titlecase: true,
+      ...defined({ scroll_token: redeem("peopledatalabs", input.cursor) })
     }
-  },
+  }),
   response: (reply, input) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
@@ -241,10 +234,8 @@ const companyOf = (data: unknown): Company => {
 const enrichCompany = offer(companyEnrich, {
   price: inUsd.flat(companyCredit),
   note,
-  wraps: [{ method: "GET", path: "/v5/company/enrich" }],
+  wraps: ["GET /v5/company/enrich"],
   request: (input) => ({
-    method: "GET",
-    path: "/v5/company/enrich",
     query: { website: input.domain, name: input.name, profile: input.network_url, titlecase: true }
   }),
   response: (reply) => {
@@ -278,22 +269,17 @@ const companyQueryOf = (input: InputOf<typeof companySearch>) => ({
 const findCompanies = offer(companySearch, {
   price: inUsd.metered("0", companyCredit, companySearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/v5/company/search" }],
+  wraps: ["POST /v5/company/search"],
   // The records do not contain technologies.
   serves: (input) => accepts("peopledatalabs", input.cursor) && input.technologies === undefined,
-  request: (input) => {
-    const token = redeem("peopledatalabs", input.cursor)
-    return {
-      method: "POST",
-      path: "/v5/company/search",
-      body: {
-        query: companyQueryOf(input),
-        size: input.limit ?? companySearchDefaultLimit,
-        titlecase: true,
-        ...defined({ scroll_token: token })
-      }
+  request: (input) => ({
+    body: {
+      query: companyQueryOf(input),
+      size: input.limit ?? companySearchDefaultLimit,
+      titlecase: true,
+      ...defined({ scroll_token: redeem("peopledatalabs", input.cursor) })
     }
-  },
+  }),
   response: (reply, input) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
@@ -316,13 +302,9 @@ const findCompanies = offer(companySearch, {
 const networkPage = offer(networkProfile, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: "/v5/person/enrich" }],
+  wraps: ["GET /v5/person/enrich"],
   serves: (input) => input.network_url !== undefined,
-  request: (input) => ({
-    method: "GET",
-    path: "/v5/person/enrich",
-    query: { profile: input.network_url, min_likelihood: likelihoodMin, titlecase: true }
-  }),
+  request: (input) => ({ query: { profile: input.network_url, min_likelihood: likelihoodMin, titlecase: true } }),
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss

@@ -51,13 +51,11 @@ const isOthers = (reply: Reply, run_id: string): boolean => {
 const send = offer(emailSend, {
   price: inCredits.flat("1"),
   note: "Plans are paid by the month; about $0.00125 to $0.0018 per message, which counts as a credit.",
-  wraps: [{ method: "POST", path: "/email" }],
+  wraps: ["POST /email"],
   // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
   request: (input, { run_id, unsubscribe }) => ({
-    method: "POST",
-    path: "/email",
     body: {
       From: input.from,
       To: recipients(input.to).join(","),

@@ -8,7 +8,7 @@ import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jobs.search.ts"
 import { company } from "../../schema/capabilities/shapes.ts"
-import { type Call, offer, provider, type Reply, type Wraps } from "../../schema/catalog/Provider.ts"
+import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, segmentOf, text, webAddress } from "./kit/read.ts"
@@ -18,10 +18,6 @@ const note = "The first paid band, $0.04 a credit up to 5,000 a month; larger ba
 const companyPath = "/companies/{id_or_domain}"
 const technologiesPath = "/companies/{company_id_or_domain}/technology_detections"
 const openingsPath = "/companies/{company_id_or_domain}/job_openings"
-const openings: ReadonlyArray<Wraps> = [
-  { method: "GET", path: openingsPath },
-  { method: "GET", path: "/discover/job_openings" }
-]
 
 /** The most rows that one request returns. */
 const rowsMax = 1000
@@ -49,7 +45,7 @@ const attributesIn = (reply: Reply) => {
 const enrich = offer(companyEnrich, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: companyPath }],
+  wraps: [`GET ${companyPath}`],
   serves: (input) => input.domain !== undefined,
   request: (input) => ofCompany(companyPath, input.domain),
   response: (reply) => {
@@ -77,7 +73,7 @@ const enrich = offer(companyEnrich, {
 const technologies = offer(companyTech, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: technologiesPath }],
+  wraps: [`GET ${technologiesPath}`],
   request: (input) => ofCompany(technologiesPath, input.domain, { limit: rowsMax }),
   response: (reply, input) => {
     const rows = list(reply.body, "data")
@@ -101,7 +97,7 @@ const jobs = offer(jobsSearch, {
   // A search of all companies; the openings of one company cost one credit in all.
   price: inCredits.metered("0", "1", jobsSearchDefaultLimit),
   note,
-  wraps: openings,
+  wraps: [`GET ${openingsPath}`, "GET /discover/job_openings"],
   // It looks in the titles of all companies, or lists all openings of one. A place must be a country or a state of the US, which a text
   // need not be, and age is a date, of which adapters know none.
   serves: (input) =>

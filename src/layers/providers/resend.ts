@@ -26,13 +26,11 @@ const tagsOf = (tags: Tags, run_id: string): Tags => (namesRun(tags) ? tags : { 
 const send = offer(emailSend, {
   price: inCredits.flat("1"),
   note: "Plans are paid by the month; about $0.0004 to $0.0009 per message, which counts as a credit.",
-  wraps: [{ method: "POST", path: "/emails" }],
+  wraps: ["POST /emails"],
   // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
   request: (input, context) => ({
-    method: "POST",
-    path: "/emails",
     headers: { "Idempotency-Key": context.run_id },
     body: {
       from: input.from,

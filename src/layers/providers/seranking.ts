@@ -96,10 +96,7 @@ const suggest = (input: InputOf<typeof seoKeywords>): Call => ({
 const keywords = offer(seoKeywords, {
   price: inCredits.metered("0", creditsPerKeyword, seoKeywordsDefaultLimit),
   note: `A keyword costs 10 credits. ${pack}`,
-  wraps: [
-    { method: "POST", path: "/v1/keywords/export" },
-    { method: "GET", path: "/v1/keywords/related" }
-  ],
+  wraps: ["POST /v1/keywords/export", "GET /v1/keywords/related"],
   serves: servesPlace,
   request: (input) => (input.keywords === undefined ? suggest(input) : measure(input)),
   response: (reply, input) => {
@@ -120,12 +117,10 @@ const keywords = offer(seoKeywords, {
 const backlinks = offer(seoBacklinks, {
   price: inCredits.metered(creditsPerRequest, "0", seoBacklinksDefaultLimit),
   note: `${note} Totals only, so it serves only inputs with summary_only.`,
-  wraps: [{ method: "GET", path: "/v1/backlinks/summary" }],
+  wraps: ["GET /v1/backlinks/summary"],
   // The answers of the endpoint that lists the links are not documented.
   serves: (input) => input.summary_only === true,
   request: (input) => ({
-    method: "GET",
-    path: "/v1/backlinks/summary",
     query: {
       target: (input.mode === "page" ? webAddress(input.target.trim()) : host(input.target.trim())) ?? input.target,
       mode: input.mode === "page" ? "url" : "domain",
@@ -174,16 +169,9 @@ const domainOverview = offer(seoDomain, {
   // Two requests
   price: inCredits.flat("200"),
   note: `${note} An answer takes two.`,
-  wraps: [
-    { method: "GET", path: "/v1/domain/overview/db" },
-    { method: "GET", path: "/v1/domain/keywords" }
-  ],
+  wraps: ["GET /v1/domain/overview/db", "GET /v1/domain/keywords"],
   serves: servesPlace,
-  request: (input) => ({
-    method: "GET",
-    path: "/v1/domain/overview/db",
-    query: { source: sourceOf(input), domain: host(input.domain) ?? input.domain }
-  }),
+  request: (input) => ({ query: { source: sourceOf(input), domain: host(input.domain) ?? input.domain } }),
   next: (_, input) => ({
     method: "GET",
     path: "/v1/domain/keywords",

@@ -33,10 +33,8 @@ const twoCredits = inCredits.flat("2")
 const search = offer(webSearch, {
   price: twoCredits,
   note,
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       q: withSites(input),
       num: input.limit ?? webSearchDefaultLimit,
@@ -78,11 +76,9 @@ const isShown = (part: unknown): boolean => (Array.isArray(part) ? part.length >
 const results = offer(serpSearch, {
   price: twoCredits,
   note,
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   serves: (input) => input.type !== "maps" && input.device !== "mobile",
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       q: input.query,
       num: input.depth ?? serpSearchDefaultDepth,
@@ -154,10 +150,7 @@ const places = offer(placesSearch, {
   // 1 credit × $0.001, and a tenth of one per place, because further pages are searches too
   price: inCredits.metered("1", "0.1", placesSearchDefaultLimit),
   note: pack,
-  wraps: [
-    { method: "POST", path: "/places" },
-    { method: "POST", path: "/maps" }
-  ],
+  wraps: ["POST /places", "POST /maps"],
   // A hundred places need ten searches, one after the other.
   timeoutMillis: 60_000,
   request: (input) => placesPage(input, 1),
@@ -182,12 +175,10 @@ const places = offer(placesSearch, {
 const news = offer(newsSearch, {
   price: twoCredits,
   note,
-  wraps: [{ method: "POST", path: "/news" }],
+  wraps: ["POST /news"],
   // Serper searches by words only. Articles that merely mention a domain are not news about the company.
   serves: (input) => input.company_domain === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/news",
     body: { q: input.query, num: input.limit ?? newsSearchDefaultLimit, ...locale(input), ...since(input.recency) }
   }),
   response: (reply, input) =>

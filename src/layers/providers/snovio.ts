@@ -12,12 +12,12 @@ import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import {
   type Call,
+  type EndpointName,
   failure,
-  type Outcome,
   offer,
+  type Outcome,
   provider,
-  type Reply,
-  type Wraps
+  type Reply
 } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
@@ -61,10 +61,7 @@ const companies: Search = {
   result: "/v2/domain-search/result/{task_hash}",
   hashAt: "meta"
 }
-const wrapsOf = ({ start, result }: Search): ReadonlyArray<Wraps> => [
-  { method: "POST", path: start },
-  { method: "GET", path: result }
-]
+const wrapsOf = ({ start, result }: Search): ReadonlyArray<EndpointName> => [`POST ${start}`, `GET ${result}`]
 
 const form = (path: string, body: unknown): Call => ({ method: "POST", path, body, encoding: "form" })
 
@@ -118,8 +115,6 @@ const find = offer(emailFind, {
   timeoutMillis: searchTimeoutMillis,
   serves: (input) => input.company_domain !== undefined && nameParts(input)?.last_name !== undefined,
   request: (input) => ({
-    method: "POST",
-    path: byName.start,
     body: { rows: [{ ...nameParts(input), domain: input.company_domain?.toLowerCase() }] }
   }),
   next: resultCall(byName),
@@ -268,7 +263,7 @@ const readProfile = offer(networkProfile, {
 const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("1"),
   note: `${note} Profiles come without addresses and numbers.`,
-  wraps: [...wrapsOf(profiles), { method: "POST", path: "/v1/get-profile-by-email" }],
+  wraps: [...wrapsOf(profiles), "POST /v1/get-profile-by-email"],
   timeoutMillis: searchTimeoutMillis,
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
   lacks: ["email", "email_status", "phone"],

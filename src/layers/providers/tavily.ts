@@ -31,14 +31,12 @@ const countryName = (code: string): string | undefined => {
 const search = offer(webSearch, {
   price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   serves: (input) =>
     (input.limit ?? webSearchDefaultLimit) <= resultsMax &&
     input.language === undefined &&
     (input.country === undefined || countryName(input.country) !== undefined),
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: input.query,
       search_depth: "basic",
@@ -71,7 +69,7 @@ const search = offer(webSearch, {
 const news = offer(newsSearch, {
   price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
-  wraps: [{ method: "POST", path: "/search" }],
+  wraps: ["POST /search"],
   // Tavily has no country filter for news. It searches by words, and articles that mention a domain are not news about the company.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= resultsMax &&
@@ -79,8 +77,6 @@ const news = offer(newsSearch, {
     input.country === undefined &&
     input.company_domain === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/search",
     body: {
       query: input.query,
       search_depth: "basic",
@@ -109,11 +105,9 @@ const news = offer(newsSearch, {
 const scrape = offer(webScrape, {
   price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit, which would cover five pages.",
-  wraps: [{ method: "POST", path: "/extract" }],
+  wraps: ["POST /extract"],
   serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/extract",
     body: {
       urls: [input.url],
       extract_depth: "basic",

@@ -31,10 +31,8 @@ const employer = (input: InputOf<typeof jobsSearch>) => {
 const jobs = offer(jobsSearch, {
   price: inCredits.metered("0", "1", jobsSearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/v1/jobs/search" }],
+  wraps: ["POST /v1/jobs/search"],
   request: (input) => ({
-    method: "POST",
-    path: "/v1/jobs/search",
     body: {
       ...employer(input),
       ...(input.query === undefined ? {} : { job_title_or: [input.query] }),
@@ -69,12 +67,8 @@ const jobs = offer(jobsSearch, {
 const technologies = offer(companyTech, {
   price: inCredits.flat("3"),
   note: `${note} Read from job postings, not from the website.`,
-  wraps: [{ method: "POST", path: "/v1/companies/technologies" }],
-  request: (input) => ({
-    method: "POST",
-    path: "/v1/companies/technologies",
-    body: { company_domain: input.domain.toLowerCase(), confidence_or: ["medium", "high"] }
-  }),
+  wraps: ["POST /v1/companies/technologies"],
+  request: (input) => ({ body: { company_domain: input.domain.toLowerCase(), confidence_or: ["medium", "high"] } }),
   response: (reply, input) => {
     const rows = list(reply.body, "data")
     if (rows === null) return unreadable("data")

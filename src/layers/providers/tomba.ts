@@ -27,13 +27,9 @@ const statusOf = (status: string | null): EmailStatus => entryIn(statuses, statu
 const find = offer(emailFind, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: "/v1/email-finder" }],
+  wraps: ["GET /v1/email-finder"],
   serves: (input) => input.company_domain !== undefined && nameParts(input) !== null,
-  request: (input) => ({
-    method: "GET",
-    path: "/v1/email-finder",
-    query: { domain: input.company_domain?.toLowerCase(), ...nameParts(input) }
-  }),
+  request: (input) => ({ query: { domain: input.company_domain?.toLowerCase(), ...nameParts(input) } }),
   response: (reply) => {
     const answer = at(reply.body, "data")
     if (!isRecord(answer)) return unreadable("data")
@@ -54,7 +50,7 @@ const find = offer(emailFind, {
 const verify = offer(emailVerify, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "GET", path: "/v1/email-verifier/{email}" }],
+  wraps: ["GET /v1/email-verifier/{email}"],
   request: (input) => ({ method: "GET", path: `/v1/email-verifier/${segmentOf(input.email)}` }),
   response: (reply, input) => {
     const check = at(reply.body, "data", "email")
@@ -77,11 +73,9 @@ const verify = offer(emailVerify, {
 const findPhone = offer(phoneFind, {
   price: inCredits.flat("5"),
   note: `${note} A number costs five.`,
-  wraps: [{ method: "GET", path: "/v1/phone-finder" }],
+  wraps: ["GET /v1/phone-finder"],
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
   request: (input) => ({
-    method: "GET",
-    path: "/v1/phone-finder",
     query: input.network_url === undefined ? { email: input.email } : { linkedin: webAddress(input.network_url) ?? "" }
   }),
   response: (reply) => {

@@ -16,7 +16,7 @@ const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
 const lookup = offer(phoneLookup, {
   price: inUsd.flat("0.008"),
   note: "List price of a line type, $0.008. Twilio reports no cost that confirms it. The caller's name would cost more and is not requested.",
-  wraps: [{ method: "GET", path: "/v2/PhoneNumbers/{PhoneNumber}" }],
+  wraps: ["GET /v2/PhoneNumbers/{PhoneNumber}"],
   // Without a country code, Twilio would treat every number as American.
   serves: (input) =>
     /\d/.test(input.phone) && (compact(input.phone).startsWith("+") || input.country_code !== undefined),

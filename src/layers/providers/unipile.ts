@@ -10,7 +10,7 @@ import { profileSlug } from "../../schema/capabilities/shapes.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { at, entryIn, flag, segmentOf, text } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
@@ -73,10 +73,7 @@ const invited: Readonly<Record<string, "already_connected" | "already_invited">>
 const invite = offer(networkInvite, {
   price: oneCall,
   note,
-  wraps: [
-    { method: "GET", path: "/api/v1/users/{identifier}" },
-    { method: "POST", path: "/api/v1/users/invite" }
-  ],
+  wraps: ["GET /api/v1/users/{identifier}", "POST /api/v1/users/invite"],
   serves: (input) => input.account_id !== undefined && namesPerson(input),
   request: (input) => {
     const member = memberOf(input, null)
@@ -130,11 +127,7 @@ const unreachable = /^(no_connection_with_recipient|blocked_recipient|invalid_re
 const message = offer(networkMessage, {
   price: oneCall,
   note,
-  wraps: [
-    { method: "POST", path: "/api/v1/chats" },
-    { method: "GET", path: "/api/v1/users/{identifier}" },
-    { method: "POST", path: "/api/v1/chats/{chat_id}/messages" }
-  ],
+  wraps: ["POST /api/v1/chats", "GET /api/v1/users/{identifier}", "POST /api/v1/chats/{chat_id}/messages"],
   serves: (input) =>
     input.chat_id === undefined ? input.account_id !== undefined && namesPerson(input) : input.subject === undefined,
   request: (input) => {

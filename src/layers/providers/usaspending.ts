@@ -48,7 +48,7 @@ const pageOf = (cursor: string | undefined): number => Number(redeem(slug, curso
 const contracts = offer(govContracts, {
   price: free,
   note,
-  wraps: [{ method: "POST", path: "/api/v2/search/spending_by_award/" }],
+  wraps: ["POST /api/v2/search/spending_by_award/"],
   serves: (input) =>
     accepts(slug, input.cursor) &&
     /^[1-9]\d{0,4}$/.test(String(pageOf(input.cursor))) &&
@@ -57,8 +57,6 @@ const contracts = offer(govContracts, {
     const { amount, start, end, kind } = columns(typeOf(input))
     const from = input.date_from ?? firstDay
     return {
-      method: "POST",
-      path: "/api/v2/search/spending_by_award/",
       body: {
         filters: {
           award_type_codes: awardTypes[typeOf(input)],
@@ -151,14 +149,9 @@ const recipientCall = (state: Schema.Json): Call => ({
 const entity = offer(govEntity, {
   price: free,
   note: `${note} Only recipients of awards.`,
-  wraps: [
-    { method: "POST", path: "/api/v2/recipient/" },
-    { method: "GET", path: "/api/v2/recipient/{recipient_id}/" }
-  ],
+  wraps: ["POST /api/v2/recipient/", "GET /api/v2/recipient/{recipient_id}/"],
   serves: (input) => input.name !== undefined || input.uei !== undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/api/v2/recipient/",
     body: {
       keyword: input.uei?.toUpperCase() ?? input.name,
       award_type: "all",

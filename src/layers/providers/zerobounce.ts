@@ -24,8 +24,8 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 const verify = offer(emailVerify, {
   price: inCredits.flat("1"),
   note: "About $0.008 per credit in small packs; the provider does not report what a call has cost.",
-  wraps: [{ method: "GET", path: "/v2/validate" }],
-  request: (input) => ({ method: "GET", path: "/v2/validate", query: { email: input.email, ip_address: "" } }),
+  wraps: ["GET /v2/validate"],
+  request: (input) => ({ query: { email: input.email, ip_address: "" } }),
   response: (reply, input) => {
     const verdict = text(reply.body, "status")
     if (verdict === null) return unreadable("status")

@@ -10,7 +10,7 @@ import type { Bounce, SentMessage } from "../mail/Bounce.ts"
 import type { BounceEvents } from "../mail/BounceEvents.ts"
 import type { Capability } from "./Capability.ts"
 import type { CreditsLeft } from "./Credits.ts"
-import type { Issue } from "./Contract.ts"
+import { type Call, type CallParts, type EndpointName, type Wraps, wholeCall, wrapsOf } from "./Call.ts"
 import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "../money/Pricing.ts"
@@ -18,22 +18,7 @@ import { type OfferRate, priceOf, type Rates } from "../money/Rates.ts"
 import { defaultMarkup } from "../money/Pricing.ts"
 import { defined } from "../defined.ts"
 
-/** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
-export interface Call {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
-  readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON, or as the fields of a form. */
-  readonly body?: unknown
-  readonly encoding?: "json" | "form" | "multipart"
-  /** JSON text that is sent unchanged instead of `body`. */
-  readonly text?: string
-  /** A request other than GET that changes nothing, such as a search by POST. */
-  readonly reads?: true
-  /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
-  readonly origin?: string
-}
+export type { Call, CallParts, EndpointName }
 
 /** One HTTP response. `body` is the parsed JSON, or undefined if the response is not JSON. Header names are lower case. */
 export interface Reply {
@@ -130,12 +115,6 @@ export interface BounceLookup {
   readonly finding: (reply: Reply, message: SentMessage) => Bounce | Failure
   /** Absent if the provider sends no signed events that name the run. */
   readonly events?: BounceEvents
-}
-
-export interface Wraps {
-  readonly method: Call["method"]
-  /** The provider's own path, verbatim, as its raw endpoint is named. */
-  readonly path: string
 }
 
 export interface Offer {
@@ -238,13 +217,13 @@ export interface OfferDefinition<I, O> {
   readonly verified?: boolean
   readonly platforms?: ReadonlyArray<string>
   readonly note?: string
-  readonly wraps: ReadonlyArray<Wraps>
+  readonly wraps: ReadonlyArray<EndpointName>
   readonly serves?: (input: I) => boolean
   readonly lacks?: ReadonlyArray<string>
   readonly through?: ResourceKind
-  readonly request: (input: I, context: CallContext) => Call
+  readonly request: (input: I, context: CallContext) => Call | CallParts
   /** Needed by an offer whose `response` answers `Again`. */
-  readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call
+  readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call | CallParts
   /** Reads a response that the provider's `httpErrors` did not recognize as a failure. */
   readonly response: (reply: Reply, input: I, state: Schema.Json) => Outcome<O>
   /** For jobs that take longer than the provider's ordinary calls. */
@@ -259,10 +238,12 @@ const coversPlatform = (platforms: ReadonlyArray<string>, input: unknown) => {
   return platform === null || platforms.length === 0 || platforms.includes(platform)
 }
 
-const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
-  new Error(
-    `${slug}: an adapter got an invalid input: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
-  )
+/** The input, which the capability accepts: whoever calls an offer has checked it. */
+const accepted = <I>({ slug, input: { accepts, issues } }: Capability<I, unknown>, input: unknown): I => {
+  if (accepts(input)) return input
+  const problems = issues(input).map((issue) => `${issue.path} ${issue.message}`)
+  throw new Error(`${slug}: an adapter got an invalid input: ${problems.join("; ")}`)
+}
 
 type Terms<I> = Pick<
   OfferDefinition<I, unknown>,
@@ -275,7 +256,7 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   verified: definition.verified ?? false,
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
-  wraps: definition.wraps,
+  wraps: definition.wraps.map(wrapsOf),
   ...defined({ through: definition.through, lacks: definition.lacks }),
   serves: (input: unknown) =>
     capability.input.accepts(input) &&
@@ -299,10 +280,7 @@ export const recorded = <I, O>(capability: Capability<I, O>, definition: Terms<N
 
 const erased = <I>(capability: Capability<I, unknown>, { marks, call, finding }: Reconcile<I>): Reconcile<unknown> => ({
   marks: (input) => capability.input.accepts(input) && marks(input),
-  call: (input, context) => {
-    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    return call(input, context)
-  },
+  call: (input, context) => call(accepted(capability, input), context),
   finding: (reply, input, context) =>
     capability.input.accepts(input) && marks(input) ? finding(reply, input, context) : null
 })
@@ -310,35 +288,34 @@ const erased = <I>(capability: Capability<I, unknown>, { marks, call, finding }:
 export const offer = <I, O>(
   capability: Capability<I, O>,
   definition: OfferDefinition<I, NoInfer<O>>
-): UnpricedOffer => ({
-  ...terms(capability, definition),
-  wired: true,
-  request: (input, context) => {
-    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    return definition.request(input, context)
-  },
-  next: (state, input, context) => {
-    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    if (definition.next === undefined) throw new Error(`${capability.slug}: the offer answered Again but has no next`)
-    return definition.next(state, input, context)
-  },
-  timeoutMillis: definition.timeoutMillis ?? null,
-  ...(definition.reconcile === undefined ? {} : { reconcile: erased(capability, definition.reconcile) }),
-  ...defined({ bounce: definition.bounce }),
-  response: (reply, input, state) => {
-    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    const outcome = definition.response(reply, input, state)
-    if (outcome._tag !== "Match") return outcome
-    const problem = capability.output.issues(outcome.output)[0]
-    if (problem !== undefined) {
-      return failure(
-        "invalid_response",
-        `the answer does not match the capability's output: ${problem.path} ${problem.message}`
-      )
+): UnpricedOffer => {
+  const offered = terms(capability, definition)
+  const { wraps } = offered
+  return {
+    ...offered,
+    wired: true,
+    request: (input, context) => wholeCall(definition.request(accepted(capability, input), context), wraps),
+    next: (state, input, context) => {
+      if (definition.next === undefined) throw new Error(`${capability.slug}: the offer answered Again but has no next`)
+      return wholeCall(definition.next(state, accepted(capability, input), context), wraps)
+    },
+    timeoutMillis: definition.timeoutMillis ?? null,
+    ...(definition.reconcile === undefined ? {} : { reconcile: erased(capability, definition.reconcile) }),
+    ...defined({ bounce: definition.bounce }),
+    response: (reply, input, state) => {
+      const outcome = definition.response(reply, accepted(capability, input), state)
+      if (outcome._tag !== "Match") return outcome
+      const problem = capability.output.issues(outcome.output)[0]
+      if (problem !== undefined) {
+        return failure(
+          "invalid_response",
+          `the answer does not match the capability's output: ${problem.path} ${problem.message}`
+        )
+      }
+      return outcome
     }
-    return outcome
   }
-})
+}
 
 /** `measured` of a provider whose responses say nothing about their cost. */
 export const reportsNoCost = (): null => null

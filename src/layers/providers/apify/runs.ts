@@ -10,10 +10,11 @@ import type { Capability } from "../../../schema/catalog/Capability.ts"
 import {
   type Call,
   type Cost,
+  type EndpointName,
   type Failure,
   failure,
-  type OfferDefinition,
   offer,
+  type OfferDefinition,
   type Outcome,
   type Reply,
   type UnpricedOffer
@@ -248,7 +249,7 @@ export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer
   return offer(capability, {
     ...terms,
     // The path of an actor's raw endpoint is the actor's name.
-    wraps: actors.map((path) => ({ method: "POST", path })),
+    wraps: actors.map((path): EndpointName => `POST ${path}`),
     timeoutMillis: attemptMillis,
     request: (runInput) => {
       const { actor, input, price, itemsMax } = start(runInput)

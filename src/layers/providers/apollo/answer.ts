@@ -4,7 +4,7 @@
  * Apollo pages by page number and page size. A cursor of ours is an offset, so a request gets the smallest page that contains all
  * requested results.
  */
-import type { Call, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
+import type { CallParts, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { noMatch, unreadable } from "../kit/outcome.ts"
 import { at, isRecord, text } from "../kit/read.ts"
@@ -19,9 +19,7 @@ interface CompanyKeys {
 }
 
 /** Looks a company up by domain, else by network page, else by name: the most exact key counts. */
-export const companyCall = ({ domain, name, network_url }: CompanyKeys): Call => ({
-  method: "GET",
-  path: "/organizations/enrich",
+export const companyCall = ({ domain, name, network_url }: CompanyKeys): CallParts => ({
   query: {
     domain,
     linkedin_url: domain === undefined ? network_url : undefined,

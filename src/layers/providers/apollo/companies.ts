@@ -7,7 +7,7 @@ import { companySearch, companySearchDefaultLimit } from "../../../schema/capabi
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
 import { type Company, company } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { type CallParts, offer } from "../../../schema/catalog/Provider.ts"
 import { band, companyCall, note, organizationOf, pageOf, servesPage } from "./answer.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
@@ -38,7 +38,7 @@ const companyOf = (record: unknown): Company =>
 export const enrichCompany = offer(companyEnrich, {
   price: oneCredit,
   note,
-  wraps: [{ method: "GET", path: "/organizations/enrich" }],
+  wraps: ["GET /organizations/enrich"],
   request: companyCall,
   response: (reply) => {
     const organization = organizationOf(reply, false)
@@ -56,9 +56,7 @@ const uid = (technology: string): string =>
     .toLowerCase()
     .replace(/[\s.]+/g, "_")
 
-const searchCall = (input: InputOf<typeof companySearch>): Call => ({
-  method: "POST",
-  path: "/mixed_companies/search",
+const searchCall = (input: InputOf<typeof companySearch>): CallParts => ({
   query: {
     q_organization_name: input.query,
     "q_organization_keyword_tags[]": input.keywords ?? input.industries,
@@ -73,7 +71,7 @@ export const findCompanies = offer(companySearch, {
   // 1 credit per page
   price: inCredits.metered("1", "0", companySearchDefaultLimit),
   note: `${note} The query is the company's name. Industries are searched as keywords.`,
-  wraps: [{ method: "POST", path: "/mixed_companies/search" }],
+  wraps: ["POST /mixed_companies/search"],
   // Industries and keywords share one filter that matches any of them, and there is no filter for founding years.
   serves: (input) =>
     servesPage(input) &&
@@ -96,7 +94,7 @@ export const findCompanies = offer(companySearch, {
 export const technologies = offer(companyTech, {
   price: oneCredit,
   note,
-  wraps: [{ method: "GET", path: "/organizations/enrich" }],
+  wraps: ["GET /organizations/enrich"],
   request: companyCall,
   response: (reply, input) => {
     const organization = organizationOf(reply, false)

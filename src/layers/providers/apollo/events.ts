@@ -37,10 +37,7 @@ export const findJobs = offer(jobsSearch, {
   // 1 credit for the employer + 1 for a page of postings
   price: inCredits.metered("2", "0", jobsSearchDefaultLimit),
   note: `${note} Returns the postings of one employer, which is looked up first.`,
-  wraps: [
-    { method: "GET", path: "/organizations/enrich" },
-    { method: "GET", path: "/organizations/{organization_id}/job_postings" }
-  ],
+  wraps: ["GET /organizations/enrich", "GET /organizations/{organization_id}/job_postings"],
   serves: (input) =>
     (input.company_domain !== undefined || input.company_name !== undefined) &&
     input.remote === undefined &&
@@ -94,10 +91,7 @@ export const findNews = offer(newsSearch, {
   // 1 credit for the company + 1 for a page of articles
   price: inCredits.flat("2"),
   note: `${note} Returns articles about one company, which is looked up first. Articles with words of the query come first.`,
-  wraps: [
-    { method: "GET", path: "/organizations/enrich" },
-    { method: "POST", path: "/news_articles/search" }
-  ],
+  wraps: ["GET /organizations/enrich", "POST /news_articles/search"],
   // Apollo filters by date and not by age, and it has no filter for language or country.
   serves: (input) =>
     input.company_domain !== undefined &&

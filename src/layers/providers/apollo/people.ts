@@ -6,7 +6,7 @@ import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { type EmailStatus, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { type CallParts, offer } from "../../../schema/catalog/Provider.ts"
 import { band, note, pageOf, servesPage } from "./answer.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, entryIn, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
@@ -30,7 +30,7 @@ export const findPeople = offer(peopleSearch, {
   // 0 credits; a tenth of the credit of the enrichment that has to follow
   price: inCredits.metered("0", "0.1", peopleSearchDefaultLimit),
   note: "The provider charges nothing for a search, but shortens last names, so each person needs an enrichment afterwards. Priced at a tenth of that credit, so that routing does not prefer an incomplete answer.",
-  wraps: [{ method: "POST", path: "/mixed_people/api_search" }],
+  wraps: ["POST /mixed_people/api_search"],
   // Apollo filters employers by domain only, and has no filter for industries.
   serves: (input) =>
     servesPage(input) &&
@@ -40,8 +40,6 @@ export const findPeople = offer(peopleSearch, {
   request: (input) => {
     const range = input.employee_range === undefined ? null : band(input.employee_range)
     return {
-      method: "POST",
-      path: "/mixed_people/api_search",
       query: {
         "person_titles[]": input.titles,
         "person_seniorities[]": input.seniorities?.map(
@@ -108,9 +106,7 @@ interface Sought {
   readonly company_name?: string
 }
 
-export const matchCall = (input: Sought, more: Call["query"] = {}): Call => ({
-  method: "POST",
-  path: "/people/match",
+export const matchCall = (input: Sought, more: CallParts["query"] = {}): CallParts => ({
   query: {
     linkedin_url: input.network_url,
     email: input.email,
@@ -124,7 +120,7 @@ export const matchCall = (input: Sought, more: Call["query"] = {}): Call => ({
 export const enrichPerson = offer(peopleEnrich, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/people/match" }],
+  wraps: ["POST /people/match"],
   // Phone numbers are a separate offer, because one costs nine times this price and arrives later.
   lacks: ["phone"],
   request: (input) => matchCall(input),

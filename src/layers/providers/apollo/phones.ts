@@ -5,7 +5,7 @@
  */
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { failure, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
+import { failure, offer, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { note } from "./answer.ts"
 import { matchCall } from "./people.ts"
 import { cost, errorText, match, noMatch, unreadable } from "../kit/outcome.ts"
@@ -53,10 +53,7 @@ const readRequest = (reply: Reply): Outcome<never> => {
 export const findPhone = offer(phoneFind, {
   price: inCredits.flat("9"),
   note: `${note} Numbers arrive some time after the request.`,
-  wraps: [
-    { method: "POST", path: "/people/match" },
-    { method: "GET", path: "/webhook_result/{request_id}" }
-  ],
+  wraps: ["POST /people/match", "GET /webhook_result/{request_id}"],
   timeoutMillis,
   request: (input) => matchCall(input, { reveal_phone_number: true, webhook_url: unusedWebhook }),
   next: (state) => ({ method: "GET", path: `/webhook_result/${segmentOf(text(state, "request_id") ?? "0")}` }),

@@ -65,22 +65,17 @@ const filtersOf = (input: InputOf<typeof companySearch>): Filter =>
 export const findCompanies = offer(companySearch, {
   price: inCredits.metered("0", perResult, companySearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/company/search" }],
+  wraps: ["POST /company/search"],
   // Founding years are not filtered, because Crustdata does not document whether they compare as numbers.
   serves: (input) =>
     accepts("crustdata", input.cursor) && input.founded_min === undefined && input.founded_max === undefined,
-  request: (input) => {
-    const cursor = redeem("crustdata", input.cursor)
-    return {
-      method: "POST",
-      path: "/company/search",
-      body: {
-        filters: filtersOf(input),
-        limit: input.limit ?? companySearchDefaultLimit,
-        ...defined({ cursor })
-      }
+  request: (input) => ({
+    body: {
+      filters: filtersOf(input),
+      limit: input.limit ?? companySearchDefaultLimit,
+      ...defined({ cursor: redeem("crustdata", input.cursor) })
     }
-  },
+  }),
   response: (reply, input) =>
     pageFrom(reply.body, "companies", {
       none: "no companies found",
@@ -111,12 +106,10 @@ const isRemote = (workplace: string | null): boolean | null => (workplace === nu
 export const findJobs = offer(jobsSearch, {
   price: inCredits.metered("0", perResult, jobsSearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/job/search" }],
+  wraps: ["POST /job/search"],
   // Crustdata filters by date and not by age. Adapters are pure and have no clock, so they can't convert an age to a date.
   serves: (input) => input.posted_within_days === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/job/search",
     body: {
       filters: jobFiltersOf(input),
       // Requests only these fields, because a whole record contains all data of the employer.

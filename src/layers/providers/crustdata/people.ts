@@ -8,7 +8,7 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabili
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { type CallParts, offer } from "../../../schema/catalog/Provider.ts"
 import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
@@ -104,20 +104,15 @@ const filtersOf = (input: InputOf<typeof peopleSearch>) =>
 export const findPeople = offer(peopleSearch, {
   price: inCredits.metered("0", "0.03", peopleSearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/person/search" }],
+  wraps: ["POST /person/search"],
   serves: (input) => accepts("crustdata", input.cursor) && isBand(input.employee_range),
-  request: (input) => {
-    const cursor = redeem("crustdata", input.cursor)
-    return {
-      method: "POST",
-      path: "/person/search",
-      body: {
-        filters: filtersOf(input),
-        limit: input.limit ?? peopleSearchDefaultLimit,
-        ...defined({ cursor })
-      }
+  request: (input) => ({
+    body: {
+      filters: filtersOf(input),
+      limit: input.limit ?? peopleSearchDefaultLimit,
+      ...defined({ cursor: redeem("crustdata", input.cursor) })
     }
-  },
+  }),
   response: (reply, input) =>
     pageFrom(reply.body, "profiles", {
       none: "nobody found",
@@ -159,14 +154,12 @@ const identified = (input: { readonly network_url?: string; readonly email?: str
 export const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
   note: `${note} The base profile only, because contact data costs more.`,
-  wraps: [{ method: "POST", path: "/person/enrich" }],
+  wraps: ["POST /person/enrich"],
   // Crustdata also takes `business_emails`, but its own guide says that such a match may be someone else at the same company, or who
   // left it. A wrong person would be charged, so addresses go to other providers.
   serves: (input) => input.network_url !== undefined,
   lacks: ["email", "email_status", "phone"],
   request: (input) => ({
-    method: "POST",
-    path: "/person/enrich",
     body: {
       professional_network_profile_urls: [input.network_url],
       fields: ["basic_profile", "experience", "education", "skills", "social_handles"]
@@ -203,9 +196,7 @@ export const enrichPerson = offer(peopleEnrich, {
 const contactCall = (
   kind: "contact.business_emails" | "contact.phone_numbers",
   input: { readonly network_url?: string; readonly email?: string }
-): Call => ({
-  method: "POST",
-  path: "/person/contact/enrich",
+): CallParts => ({
   body: { ...identified(input), fields: [kind] }
 })
 
@@ -219,7 +210,7 @@ const emailStatuses: Readonly<Record<string, EmailStatus>> = {
 export const findEmail = offer(emailFind, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/person/contact/enrich" }],
+  wraps: ["POST /person/contact/enrich"],
   serves: (input) => input.network_url !== undefined,
   request: (input) => contactCall("contact.business_emails", input),
   response: (reply) => {
@@ -250,7 +241,7 @@ export const findEmail = offer(emailFind, {
 export const findPhone = offer(phoneFind, {
   price: inCredits.flat("2"),
   note,
-  wraps: [{ method: "POST", path: "/person/contact/enrich" }],
+  wraps: ["POST /person/contact/enrich"],
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
   request: (input) => contactCall("contact.phone_numbers", input),
   response: (reply) => {

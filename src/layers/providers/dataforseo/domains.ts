@@ -10,17 +10,13 @@ import { instant, itemsOf, readResult, spent, task } from "./task.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, text, texts, whole } from "../kit/read.ts"
 
-const technologiesPath = "/v3/domain_analytics/technologies/domain_technologies/live"
-const contentPath = "/v3/on_page/content_parsing/live"
-const whoisPath = "/v3/domain_analytics/whois/overview/live"
-
 const entries = (value: unknown): ReadonlyArray<[string, unknown]> => Object.entries(isRecord(value) ? value : {})
 
 export const technologies = offer(companyTech, {
   price: inUsd.flat("0.012"),
   note: "Rate of 2026-07 per domain, as charged for captured calls.",
-  wraps: [{ method: "POST", path: technologiesPath }],
-  request: (input) => task(technologiesPath, { target: host(input.domain) ?? input.domain }),
+  wraps: ["POST /v3/domain_analytics/technologies/domain_technologies/live"],
+  request: (input) => task({ target: host(input.domain) ?? input.domain }),
   response: (reply, input) =>
     readResult(reply, "no technologies found", (result) => {
       if (at(result, "technologies") === undefined) return unreadable("technologies")
@@ -64,9 +60,9 @@ const errorStatus = 400
 export const scrape = offer(webScrape, {
   price: inUsd.flat("0.00015"),
   note: "Rate card of 2026-07 per page, without JavaScript and rendering, which are not asked for.",
-  wraps: [{ method: "POST", path: contentPath }],
+  wraps: ["POST /v3/on_page/content_parsing/live"],
   serves: (input) => input.format !== "html" && input.wait_ms === undefined,
-  request: (input) => task(contentPath, { url: input.url, markdown_view: (input.format ?? "markdown") === "markdown" }),
+  request: (input) => task({ url: input.url, markdown_view: (input.format ?? "markdown") === "markdown" }),
   response: (reply, input) =>
     readResult(reply, "the page can't be read", (result) => {
       const items = itemsOf(result)
@@ -108,8 +104,8 @@ export const records = offer(domainCheck, {
   // $0.12 + 1 domain × $0.0012
   price: inUsd.flat("0.1212"),
   note: "Rate of 2026-07, as charged for captured calls: $0.12 a call and $0.0012 per domain. Says whether a domain is registered, but not its price.",
-  wraps: [{ method: "POST", path: whoisPath }],
-  request: (input) => task(whoisPath, { filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),
+  wraps: ["POST /v3/domain_analytics/whois/overview/live"],
+  request: (input) => task({ filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),
   response: (reply, input) =>
     readResult(reply, "the provider has no record of the domain, so its availability is unknown", (result) => {
       const items = itemsOf(result)

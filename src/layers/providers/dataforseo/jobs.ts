@@ -50,14 +50,11 @@ export const jobs = offer(jobsSearch, {
   // $0.0006, and a tenth of a further page: $0.00045 ÷ 10
   price: inUsd.metered("0.0006", "0.000045", jobsSearchDefaultLimit),
   note: "Published standard rate for a page of ten results; answers may take minutes.",
-  wraps: [
-    { method: "POST", path: `${jobsPath}/task_post` },
-    { method: "GET", path: `${jobsPath}/task_get/advanced/{id}` }
-  ],
+  wraps: [`POST ${jobsPath}/task_post`, `GET ${jobsPath}/task_get/advanced/{id}`],
   timeoutMillis: jobTimeoutMillis,
   serves: (input) => input.query !== undefined && Object.keys(input).every((field) => searchable.has(field)),
   request: (input) =>
-    task(`${jobsPath}/task_post`, {
+    task({
       keyword: keyword([input.query ?? "", ...(input.location === undefined ? [] : [input.location])].join(" ")),
       location_code: countryCode(countryOf(input.location)),
       language_code: "en",
@@ -82,10 +79,7 @@ export const ads = offer(adsSearch, {
   price: inUsd.flat("0.0006"),
   platforms: ["google"],
   note: "Published standard rate; answers may take minutes.",
-  wraps: [
-    { method: "POST", path: `${adsPath}/task_post` },
-    { method: "GET", path: `${adsPath}/task_get/advanced/{id}` }
-  ],
+  wraps: [`POST ${adsPath}/task_post`, `GET ${adsPath}/task_get/advanced/{id}`],
   timeoutMillis: jobTimeoutMillis,
   // The provider finds advertisers by domain only, and does not say whether an ad still runs.
   serves: (input) =>
@@ -96,7 +90,7 @@ export const ads = offer(adsSearch, {
     isCountry(input.country) &&
     adsLimit(input) <= adsPageSize,
   request: (input) =>
-    task(`${adsPath}/task_post`, {
+    task({
       target: host(input.company_domain ?? null) ?? input.company_domain,
       // Without a location, the answer has ads of all countries.
       ...(input.country === undefined ? {} : { location_code: countryCode(input.country) }),

@@ -11,7 +11,7 @@ import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabiliti
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode } from "./locale.ts"
-import { instant, itemsOf, keyword, readResult, spent, spentInAll, task } from "./task.ts"
+import { instant, itemsOf, keyword, readResult, spent, spentInAll, task, taskAt } from "./task.ts"
 import { cost, match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "../kit/read.ts"
 
@@ -45,20 +45,17 @@ const listedMax = 700
 export const keywords = offer(seoKeywords, {
   price: inUsd.metered("0.012", "0.00012", seoKeywordsDefaultLimit),
   note: "Rate card of 2026-07: $0.012 a call and $0.00012 per keyword. Serves lists of at most 700 keywords.",
-  wraps: [
-    { method: "POST", path: overviewPath },
-    { method: "POST", path: suggestionsPath }
-  ],
+  wraps: [`POST ${overviewPath}`, `POST ${suggestionsPath}`],
   serves: (input) => isCountry(input.country) && (input.keywords?.length ?? 0) <= listedMax,
   request: (input) => {
     const place = { location_code: countryCode(input.country), language_code: languageCode(input.language) }
     return input.keywords === undefined
-      ? task(suggestionsPath, {
+      ? taskAt(suggestionsPath, {
           keyword: keyword(input.seed ?? ""),
           limit: input.limit ?? seoKeywordsDefaultLimit,
           ...place
         })
-      : task(overviewPath, { keywords: input.keywords.map(keyword), ...place })
+      : taskAt(overviewPath, { keywords: input.keywords.map(keyword), ...place })
   },
   response: (reply, input) =>
     readResult(reply, "no keywords found", (result) => {
@@ -70,7 +67,6 @@ export const keywords = offer(seoKeywords, {
     })
 })
 
-const summaryPath = "/v3/backlinks/summary/live"
 const linksPath = "/v3/backlinks/backlinks/live"
 
 /** A page is named by its full URL, a domain without scheme and "www.". */
@@ -99,13 +95,10 @@ export const backlinks = offer(seoBacklinks, {
   // $0.024036 for the summary, which is one row, + $0.024 for the list, and $0.000036 for each link
   price: inUsd.metered("0.048036", "0.000036", seoBacklinksDefaultLimit),
   note: "Rate card of 2026-07: $0.024 a call and $0.000036 per row. An answer takes two calls.",
-  wraps: [
-    { method: "POST", path: summaryPath },
-    { method: "POST", path: linksPath }
-  ],
-  request: (input) => task(summaryPath, { target: targetOf(input), internal_list_limit: 1 }),
+  wraps: ["POST /v3/backlinks/summary/live", `POST ${linksPath}`],
+  request: (input) => task({ target: targetOf(input), internal_list_limit: 1 }),
   next: (_, input) =>
-    task(linksPath, {
+    taskAt(linksPath, {
       target: targetOf(input),
       mode: "as_is",
       limit: input.limit ?? seoBacklinksDefaultLimit,
@@ -136,16 +129,14 @@ export const backlinks = offer(seoBacklinks, {
   }
 })
 
-const rankedPath = "/v3/dataforseo_labs/google/ranked_keywords/live"
-
 export const domainOverview = offer(seoDomain, {
   // $0.012 + 100 keywords × $0.00012
   price: inUsd.flat("0.024"),
   note: "Rate card of 2026-07: $0.012 a call and $0.00012 per keyword. Priced for the most that an input may ask for, 100 keywords.",
-  wraps: [{ method: "POST", path: rankedPath }],
+  wraps: ["POST /v3/dataforseo_labs/google/ranked_keywords/live"],
   serves: (input) => isCountry(input.country),
   request: (input) =>
-    task(rankedPath, {
+    task({
       target: host(input.domain) ?? input.domain,
       location_code: countryCode(input.country),
       language_code: languageCode(input.language),

@@ -10,7 +10,7 @@ import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
-import { instant, itemsOf, keyword, readResult, spent, task } from "./task.ts"
+import { instant, itemsOf, keyword, readResult, spent, task, taskAt } from "./task.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { entryIn, host, list, number, text, texts, whole } from "../kit/read.ts"
 
@@ -19,7 +19,6 @@ const pageSize = 10
 
 const organicPath = "/v3/serp/google/organic/live/advanced"
 const mapsPath = "/v3/serp/google/maps/live/advanced"
-const newsPath = "/v3/serp/google/news/live/advanced"
 
 const depthOf = (input: InputOf<typeof serpSearch>): number => input.depth ?? serpSearchDefaultDepth
 
@@ -36,13 +35,10 @@ const isResult = (item: unknown): boolean => text(item, "title") !== null || tex
 export const results = offer(serpSearch, {
   price: inUsd.paged("0.002", "0.0015", pageSize),
   note: "Live rate of 2026-07 per page of ten results. Captured calls cost $0.002 at depth 10, and $0.0155 at depth 100.",
-  wraps: [
-    { method: "POST", path: organicPath },
-    { method: "POST", path: mapsPath }
-  ],
+  wraps: [`POST ${organicPath}`, `POST ${mapsPath}`],
   serves: (input) => isCountry(input.country),
   request: (input) =>
-    task(input.type === "maps" ? mapsPath : organicPath, {
+    taskAt(input.type === "maps" ? mapsPath : organicPath, {
       keyword: keyword(input.query),
       ...(input.location === undefined
         ? { location_code: countryCode(input.country) }
@@ -87,14 +83,14 @@ export const news = offer(newsSearch, {
   // 1 page
   price: inUsd.flat("0.002"),
   note: "Published live rate for a page of ten results.",
-  wraps: [{ method: "POST", path: newsPath }],
+  wraps: ["POST /v3/serp/google/news/live/advanced"],
   // The provider searches by words only. Articles that merely mention a domain are not news about the company.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= pageSize &&
     input.company_domain === undefined &&
     isCountry(input.country),
   request: (input) =>
-    task(newsPath, {
+    task({
       keyword: keyword(input.query),
       location_code: countryCode(input.country),
       language_code: languageCode(input.language),
@@ -130,10 +126,10 @@ export const places = offer(placesSearch, {
   // $0.002, and a tenth of a further page: $0.0015 ÷ 10
   price: inUsd.metered("0.002", "0.00015", placesSearchDefaultLimit),
   note: "Published live rate for a page of ten results. Further pages cost 75 percent of it.",
-  wraps: [{ method: "POST", path: mapsPath }],
+  wraps: [`POST ${mapsPath}`],
   serves: (input) => isCountry(input.country),
   request: (input) =>
-    task(mapsPath, {
+    task({
       // The place becomes part of the query, because Google Maps understands more spellings than the provider's list of locations.
       keyword: keyword(input.location === undefined ? input.query : `${input.query} ${input.location}`),
       location_code: countryCode(input.country),

@@ -4,7 +4,14 @@
  * A failed task arrives as HTTP 200, so the task's own status counts. Every answer reports its cost, also for misses and failed tasks.
  */
 import type { Schema } from "effect"
-import { type Call, type Failure, failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
+import {
+  type Call,
+  type CallParts,
+  type Failure,
+  failure,
+  type Outcome,
+  type Reply
+} from "../../../schema/catalog/Provider.ts"
 import { cost, httpErrors, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, isRecord, list, number, segmentOf, text, whole } from "../kit/read.ts"
 
@@ -33,7 +40,10 @@ export const spentInAll = (state: Schema.Json, reply: Reply): number | null => {
 
 const taskOf = (reply: Reply): unknown => list(reply.body, "tasks")?.[0]
 
-export const task = (path: string, input: Readonly<Record<string, unknown>>): Call => ({
+/** A task for the first endpoint of its offer. */
+export const task = (input: Readonly<Record<string, unknown>>): CallParts => ({ body: [input] })
+
+export const taskAt = (path: string, input: Readonly<Record<string, unknown>>): Call => ({
   method: "POST",
   path,
   body: [input]

@@ -29,11 +29,9 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 const find = offer(emailFind, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/v1/people/email-finder" }],
+  wraps: ["POST /v1/people/email-finder"],
   serves: (input) => nameParts(input) !== null,
   request: (input) => ({
-    method: "POST",
-    path: "/v1/people/email-finder",
     body: {
       ...nameParts(input),
       ...defined({ domain: input.company_domain, company_name: input.company_name })
@@ -65,8 +63,8 @@ const find = offer(emailFind, {
 const verify = offer(emailVerify, {
   price: inCredits.flat("0.25"),
   note,
-  wraps: [{ method: "POST", path: "/v1/people/email-validation" }],
-  request: (input) => ({ method: "POST", path: "/v1/people/email-validation", body: { email: input.email } }),
+  wraps: ["POST /v1/people/email-validation"],
+  request: (input) => ({ body: { email: input.email } }),
   response: (reply, input) => {
     // Every address gets a verdict, so here a 404 is an error and not a miss.
     if (reply.status === notFound) return refusal(reply)
@@ -98,10 +96,8 @@ const band = (start: number | null, end: number | null): string | null =>
 const enrichCompany = offer(companyEnrich, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/v1/companies/company-search" }],
+  wraps: ["POST /v1/companies/company-search"],
   request: (input) => ({
-    method: "POST",
-    path: "/v1/companies/company-search",
     body: defined({ company_domain: input.domain, company_name: input.name, profile_url: input.network_url })
   }),
   response: (reply) => {

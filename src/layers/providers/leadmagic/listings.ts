@@ -7,7 +7,7 @@ import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/a
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { offer } from "../../../schema/catalog/Provider.ts"
+import { type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, missed, note } from "./report.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
@@ -20,15 +20,13 @@ export const findJobs = offer(jobsSearch, {
   // 1 credit per job
   price: inCredits.metered("0", "1", jobsSearchDefaultLimit),
   note,
-  wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }],
+  wraps: ["POST /v1/jobs/jobs-finder"],
   // LeadMagic has no filters for age and for remote jobs.
   serves: (input) =>
     (input.limit ?? jobsSearchDefaultLimit) <= pageSizeMax &&
     input.remote === undefined &&
     input.posted_within_days === undefined,
   request: (input) => ({
-    method: "POST",
-    path: "/v1/jobs/jobs-finder",
     body: {
       ...defined({
         job_title: input.query,
@@ -130,7 +128,7 @@ export const findAds = offer(adsSearch, {
   price: inCredits.flat("5"),
   platforms: Object.keys(libraries),
   note: `${note} The provider charges per ad, however many the advertiser runs. Priced for 25 ads.`,
-  wraps: Object.values(libraries).map((path) => ({ method: "POST", path })),
+  wraps: Object.values(libraries).map((path): EndpointName => `POST ${path}`),
   // LeadMagic has no filter but the company.
   serves: (input) =>
     input.cursor === undefined &&

@@ -15,13 +15,9 @@ import { defined } from "../../../schema/defined.ts"
 export const findPhone = offer(phoneFind, {
   price: inCredits.flat("5"),
   note,
-  wraps: [{ method: "POST", path: "/v1/people/mobile-finder" }],
+  wraps: ["POST /v1/people/mobile-finder"],
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
-  request: (input) => ({
-    method: "POST",
-    path: "/v1/people/mobile-finder",
-    body: defined({ profile_url: input.network_url, work_email: input.email })
-  }),
+  request: (input) => ({ body: defined({ profile_url: input.network_url, work_email: input.email }) }),
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
@@ -80,13 +76,9 @@ const studyOf = (study: unknown) => {
 export const networkPage = offer(networkProfile, {
   price: inCredits.flat("1"),
   note,
-  wraps: [{ method: "POST", path: "/v1/people/profile-search" }],
+  wraps: ["POST /v1/people/profile-search"],
   serves: (input) => input.network_url !== undefined,
-  request: (input) => ({
-    method: "POST",
-    path: "/v1/people/profile-search",
-    body: { profile_url: input.network_url }
-  }),
+  request: (input) => ({ body: { profile_url: input.network_url } }),
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss

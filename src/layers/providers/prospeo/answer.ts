@@ -3,7 +3,7 @@
  */
 import { type Company, company, type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Cost, type Failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
+import type { Cost, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { noMatch, refusal } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"

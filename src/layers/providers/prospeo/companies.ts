@@ -14,10 +14,8 @@ import { charged, companyOf, missed, note, oneCredit, pageNumber, pageOf, serves
 export const enrichCompany = offer(companyEnrich, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/enrich-company" }],
+  wraps: ["POST /enrich-company"],
   request: (input) => ({
-    method: "POST",
-    path: "/enrich-company",
     body: {
       data: defined({
         company_website: input.domain,
@@ -73,18 +71,14 @@ export const findCompanies = offer(companySearch, {
   // 1 credit per page × $0.039
   price: inCredits.metered("1", "0", companySearchDefaultLimit),
   note: "One page of at most 25 companies. The query is the company's name.",
-  wraps: [{ method: "POST", path: "/search-company" }],
+  wraps: ["POST /search-company"],
   // Prospeo's filters for industries and technologies accept only its own lists of words.
   serves: (input) =>
     servesPage(input, companySearchDefaultLimit) &&
     input.industries === undefined &&
     input.technologies === undefined &&
     (input.founded_max ?? foundedMin) >= foundedMin,
-  request: (input) => ({
-    method: "POST",
-    path: "/search-company",
-    body: { filters: companyFilters(input), page: pageNumber(input) }
-  }),
+  request: (input) => ({ body: { filters: companyFilters(input), page: pageNumber(input) } }),
   response: (reply, input) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss

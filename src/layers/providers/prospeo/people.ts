@@ -28,10 +28,8 @@ import {
 export const findEmail = offer(emailFind, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/enrich-person" }],
+  wraps: ["POST /enrich-person"],
   request: (input) => ({
-    method: "POST",
-    path: "/enrich-person",
     body: {
       data: {
         ...(input.first_name !== undefined && input.last_name !== undefined
@@ -84,12 +82,10 @@ const experienceOf = (position: unknown) => ({
 export const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
   note,
-  wraps: [{ method: "POST", path: "/enrich-person" }],
+  wraps: ["POST /enrich-person"],
   // Mobile numbers are a separate offer, because one costs ten times this price.
   lacks: ["phone"],
   request: (input) => ({
-    method: "POST",
-    path: "/enrich-person",
     body: {
       data: defined({
         linkedin_url: input.network_url,
@@ -158,14 +154,12 @@ export const findPeople = offer(peopleSearch, {
   // 1 credit per page × $0.039
   price: inCredits.metered("1", "0", peopleSearchDefaultLimit),
   note: "One page of at most 25 people, by employer's domain and seniority only.",
-  wraps: [{ method: "POST", path: "/search-person" }],
+  wraps: ["POST /search-person"],
   serves: (input) =>
     servesPage(input, peopleSearchDefaultLimit) &&
     Object.keys(input).every((field) => searchable.has(field)) &&
     (input.seniorities ?? []).every((word) => levelOf(word) !== undefined),
   request: (input) => ({
-    method: "POST",
-    path: "/search-person",
     body: {
       filters: {
         ...(input.company_domains === undefined ? {} : { company: { websites: { include: input.company_domains } } }),
@@ -191,10 +185,8 @@ export const findPhone = offer(phoneFind, {
   // 10 credits × $0.039
   price: inCredits.flat("10"),
   note,
-  wraps: [{ method: "POST", path: "/enrich-person" }],
+  wraps: ["POST /enrich-person"],
   request: (input) => ({
-    method: "POST",
-    path: "/enrich-person",
     body: {
       data: defined({
         linkedin_url: input.network_url,

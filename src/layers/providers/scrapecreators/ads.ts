@@ -173,11 +173,11 @@ export const ads = (oneCredit: OfferRate, note: string) =>
     platforms: ["meta", "google", "network", "tiktok"],
     note,
     wraps: [
-      { method: "GET", path: "/v1/facebook/adLibrary/search/ads" },
-      { method: "GET", path: "/v1/facebook/adLibrary/company/ads" },
-      { method: "GET", path: "/v1/google/company/ads" },
-      { method: "GET", path: "/v1/linkedin/ads/search" },
-      { method: "GET", path: "/v1/tiktok/ad-library/search" }
+      "GET /v1/facebook/adLibrary/search/ads",
+      "GET /v1/facebook/adLibrary/company/ads",
+      "GET /v1/google/company/ads",
+      "GET /v1/linkedin/ads/search",
+      "GET /v1/tiktok/ad-library/search"
     ],
     serves: (input) => accepts(slug, input.cursor) && libraries[input.platform].serves(input),
     request: (input) => ({

@@ -43,13 +43,9 @@ const locationOf = (line: string | null) => {
 const networkPage = offer(networkProfile, {
   price: oneCredit,
   note: `${note} Fields that the network hides without an account, such as positions, are left out.`,
-  wraps: [{ method: "GET", path: "/v1/linkedin/profile" }],
+  wraps: ["GET /v1/linkedin/profile"],
   serves: (input) => input.network_url !== undefined,
-  request: (input) => ({
-    method: "GET",
-    path: "/v1/linkedin/profile",
-    query: { url: webAddress(input.network_url ?? null) ?? undefined }
-  }),
+  request: (input) => ({ query: { url: webAddress(input.network_url ?? null) ?? undefined } }),
   response: (reply, input) => {
     const miss = missing(reply)
     if (miss !== undefined) return miss
@@ -110,13 +106,9 @@ const networkPage = offer(networkProfile, {
 const enrichCompany = offer(companyEnrich, {
   price: oneCredit,
   note,
-  wraps: [{ method: "GET", path: "/v1/linkedin/company" }],
+  wraps: ["GET /v1/linkedin/company"],
   serves: (input) => input.network_url !== undefined,
-  request: (input) => ({
-    method: "GET",
-    path: "/v1/linkedin/company",
-    query: { url: webAddress(input.network_url ?? null) ?? undefined }
-  }),
+  request: (input) => ({ query: { url: webAddress(input.network_url ?? null) ?? undefined } }),
   response: (reply, input) => {
     const miss = missing(reply)
     if (miss !== undefined) return miss
@@ -146,7 +138,7 @@ const enrichCompany = offer(companyEnrich, {
 const search = offer(webSearch, {
   price: oneCredit,
   note: `${note} One page of Google's results.`,
-  wraps: [{ method: "GET", path: "/v1/google/search" }],
+  wraps: ["GET /v1/google/search"],
   serves: (input) => (input.limit ?? webSearchDefaultLimit) <= resultsMax && input.language === undefined,
   request: (input) => {
     // There is no field for domains, so they become search operators in the query.
@@ -157,8 +149,6 @@ const search = offer(webSearch, {
       ...(input.exclude_domains?.map((domain) => `-site:${domain}`) ?? [])
     ].join(" ")
     return {
-      method: "GET",
-      path: "/v1/google/search",
       query: {
         query,
         region: input.country?.toUpperCase(),

@@ -7,7 +7,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../../schema/capabilities/social.posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.ts"
+import { type Call, type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { accepts } from "../kit/cursor.ts"
 import { moment, seconds } from "../kit/moment.ts"
@@ -133,7 +133,7 @@ export const posts = (note: string) =>
     price: inCredits.metered("1", "0.333334", socialPostsDefaultLimit),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky"],
     note: `${note} A page has from 3 to 30 posts, depending on the platform. Priced for 3.`,
-    wraps: Object.values(sources).map(({ path }): Wraps => ({ method: "GET", path })),
+    wraps: Object.values(sources).map(({ path }): EndpointName => `GET ${path}`),
     serves: (input) => accepts(slug, input.cursor) && accountName(input) !== null,
     request: (input) => {
       const source = sources[input.platform]

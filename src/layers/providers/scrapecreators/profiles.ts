@@ -6,7 +6,7 @@
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.ts"
+import { type Call, type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { match, unreadable } from "../kit/outcome.ts"
 import {
@@ -156,7 +156,7 @@ export const profile = (note: string) =>
     }),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky", "reddit"],
     note: `${note} On Reddit only communities, not users.`,
-    wraps: Object.values(sources).map(({ path }): Wraps => ({ method: "GET", path })),
+    wraps: Object.values(sources).map(({ path }): EndpointName => `GET ${path}`),
     serves: (input) => accountName(input) !== null,
     request: (input) => {
       const source = sources[input.platform]

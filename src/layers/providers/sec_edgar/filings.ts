@@ -8,7 +8,7 @@ import type { Schema } from "effect"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { govFilings, govFilingsDefaultLimit } from "../../../schema/capabilities/gov.filings.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
-import { type Call, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
+import { type Call, offer, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { at, list, text, texts, whole } from "../kit/read.ts"
 import { cikInDirectory, directoryCall, paddedCik, submissionsCall, unknownCompany } from "./companies.ts"
@@ -211,10 +211,7 @@ export const filings = (note: string) =>
   offer(govFilings, {
     price: inUsd.flat("0"),
     note: `${note} Companies whose stock is not traded are found by their number only.`,
-    wraps: [
-      { method: "GET", path: "/submissions/CIK{cik}.json" },
-      { method: "GET", path: "/LATEST/search-index" }
-    ],
+    wraps: ["GET /submissions/CIK{cik}.json", "GET /LATEST/search-index"],
     request: (input) => callOf(initialProgress(input), input),
     next: (state, input) => callOf(progressOf(state, input), input),
     response: (reply, input, state) => {

@@ -9,7 +9,7 @@ import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { govEntity } from "../../../schema/capabilities/gov.entity.ts"
 import { company, location } from "../../../schema/capabilities/shapes.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
-import { type Call, type Outcome, offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
+import { type Call, offer, type Outcome, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
@@ -43,7 +43,7 @@ const filingsCount = (body: unknown): number | null => {
 const entity = offer(govEntity, {
   price: free,
   note: `${note} Only companies that file with the SEC. By name only those whose stock is traded.`,
-  wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
+  wraps: ["GET /submissions/CIK{cik}.json"],
   serves: (input) => input.cik !== undefined || input.ticker !== undefined || input.name !== undefined,
   request: firstCall,
   next: nextCall,
@@ -69,7 +69,7 @@ const entity = offer(govEntity, {
 const enrichCompany = offer(companyEnrich, {
   price: free,
   note: `${note} Only companies whose stock is traded, by name.`,
-  wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
+  wraps: ["GET /submissions/CIK{cik}.json"],
   // EDGAR finds companies by name only. Inputs with a domain or network page are more exact and go to other providers.
   serves: (input) => input.name !== undefined && input.domain === undefined && input.network_url === undefined,
   request: () => directoryCall,
