@@ -113,8 +113,6 @@ const profile = offer(socialProfile, {
       : profileCall(input.platform, name)
   },
   response: (reply, input) => {
-    const miss = missing(reply)
-    if (miss !== undefined) return miss
     const profile = profileReaders[input.platform]?.(reply.body) ?? nobody
     if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
     return match({ platform: input.platform, ...profile }, units(reply))
@@ -235,8 +233,6 @@ const posts = offer(socialPosts, {
   request: (input) => postsCall(input, null),
   next: (state, input) => postsCall(input, state),
   response: (reply, input, state) => {
-    const miss = missing(reply)
-    if (miss !== undefined) return miss
     const account = accountOf(input, state)
     if (input.platform !== "tiktok" && account === null) return lookedUp(reply)
     const page = pageReaders[input.platform]?.(reply.body)
@@ -273,5 +269,6 @@ export const ensembledata = provider({
   // Below status 500, a reply with data is an answer, whatever the status.
   httpErrors: (reply) =>
     reply.status >= 400 && reply.status < 500 && isRecord(at(reply.body, "data")) ? undefined : standard(reply),
+  unanswered: missing,
   offers: [profile, posts]
 })

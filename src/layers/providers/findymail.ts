@@ -9,10 +9,10 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { fullName, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { errorText, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, isRecord, list, text, number } from "./kit/read.ts"
+import { at, flag, isRecord, list, number, text } from "./kit/read.ts"
 import { creditsCall } from "./kit/credits.ts"
 
 const note = "A credit costs $0.0198 in the Starter plan, the only published one ($99 for 5,000 a month)."
@@ -20,7 +20,6 @@ const note = "A credit costs $0.0198 in the Starter plan, the only published one
 /** A 404 with a message such as "Contact not found" is a miss. */
 const nothing = (reply: Reply): boolean =>
   reply.status === 404 && /not found|\bno (e-?mail|phone|contact)/i.test(errorText(reply))
-const missed = (reply: Reply): Outcome<never> | undefined => (nothing(reply) ? noMatch("nothing on record") : undefined)
 
 const find = offer(emailFind, {
   price: inCredits.flat("1"),
@@ -28,8 +27,6 @@ const find = offer(emailFind, {
   wraps: ["POST /search/name"],
   request: (input) => ({ body: { name: fullName(input), domain: input.company_domain ?? input.company_name } }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const contact = at(reply.body, "contact")
     // An empty contact is a miss, as an object, a list or a text.
     if (contact === null || contact === "" || list(contact)?.length === 0) return noMatch("no address found")
@@ -81,8 +78,6 @@ const findPhone = offer(phoneFind, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ body: { linkedin_url: input.network_url } }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     if (at(reply.body, "phone") === undefined) return unreadable("phone")
     const phone = international(text(reply.body, "phone"))
     if (phone === null) return noMatch("no number found")
@@ -103,6 +98,9 @@ export const findymail = provider({
   timeoutMillis: 30_000,
   // 423: the subscription is paused.
   httpErrors: (reply) => (nothing(reply) ? undefined : standard(reply)),
+  // Every address gets a verdict, so for a verification it is no miss.
+  unanswered: (reply, capability) =>
+    nothing(reply) && capability !== emailVerify.slug ? noMatch("nothing on record") : undefined,
   credits: creditsCall("/credits", "credit", (body) => number(body, "credits")),
   offers: [find, verify, findPhone]
 })

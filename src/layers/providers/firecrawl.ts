@@ -9,7 +9,7 @@ import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, httpErrors, match, noMatch, pageFrom, refusal, unreadable } from "./kit/outcome.ts"
-import { at, flag, isRecord, text, texts, whole, number } from "./kit/read.ts"
+import { at, flag, isRecord, number, text, texts, whole } from "./kit/read.ts"
 import { defined } from "../../schema/defined.ts"
 import { creditsCall } from "./kit/credits.ts"
 

@@ -38,10 +38,12 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 /** The outcome of a reply without an answer: still working, opted out, or not found. Undefined if the reply has an answer. */
-const unanswered = (reply: Reply): Outcome<never> | undefined => {
+const unanswered = (reply: Reply, capability: string): Outcome<never> | undefined => {
   if (reply.status === 202) return { _tag: "Again", state: "working", afterMillis: againMillis, job: false }
+  if (reply.status !== 404 && reply.status !== 451) return undefined
   if (reply.status === 451) return noMatch("the person asked the provider not to process their data")
-  if (reply.status !== 404) return undefined
+  // Every address gets a verdict, so for a verification a 404 is an error and not a miss.
+  if (capability === emailVerify.slug) return refusal(reply)
   return text(reply.body, "errors", 0, "id") === "not_found" ? noMatch("nothing on record") : refusal(reply)
 }
 
@@ -65,8 +67,6 @@ const find = offer(emailFind, {
   request: findCall,
   next: (_state, input) => findCall(input),
   response: (reply) => {
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const email = text(data, "email")
@@ -93,10 +93,6 @@ const verify = offer(emailVerify, {
   request: verifyCall,
   next: (_state, input) => verifyCall(input),
   response: (reply, input) => {
-    // Every address gets a verdict, so here a 404 is an error and not a miss.
-    if (reply.status === 404) return refusal(reply)
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const data = at(reply.body, "data")
     const verdict = text(data, "status")
     if (verdict === null) return unreadable("status")
@@ -136,8 +132,6 @@ const enrichPerson = offer(peopleEnrich, {
   request: personCall,
   next: (_state, input) => personCall(input),
   response: (reply) => {
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const matched = person({
@@ -177,8 +171,6 @@ const enrichCompany = offer(companyEnrich, {
   request: companyCall,
   next: (_state, input) => companyCall(input),
   response: (reply) => {
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const name = text(data, "name")
@@ -246,8 +238,6 @@ const findCompanies = offer(companySearch, {
   request: discoverCall,
   next: (_state, input) => discoverCall(input),
   response: (reply, input) => {
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const companies = list(reply.body, "data")
     if (companies === null) return unreadable("data")
     if (companies.length === 0) return noMatch("no companies found")
@@ -273,8 +263,6 @@ const technologies = offer(companyTech, {
   request: companyCall,
   next: (_state, input) => companyCall(input),
   response: (reply, input) => {
-    const early = unanswered(reply)
-    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const names = texts(data, "tech") ?? []
@@ -303,6 +291,7 @@ export const hunter = provider({
     reasons: { 403: "provider_rate_limited", 429: "provider_account" },
     empty: [429]
   }),
+  unanswered,
   // Older answers have only what the plan includes and what was used.
   credits: creditsCall(
     "/account",

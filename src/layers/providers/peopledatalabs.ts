@@ -118,8 +118,6 @@ const enrichPerson = offer(peopleEnrich, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
@@ -194,8 +192,6 @@ const search = offer(peopleSearch, {
     }
   }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const records = list(reply.body, "data")
     if (records === null) return unreadable("data")
     if (records.length === 0) return noMatch("no record found", spent(reply))
@@ -239,8 +235,6 @@ const enrichCompany = offer(companyEnrich, {
     query: { website: input.domain, name: input.name, profile: input.network_url, titlecase: true }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     // Unlike a person's, a company's fields are at the top level of the answer, beside the status.
     const company = companyOf(reply.body)
     return company.name === null ? unreadable("name") : match(company, spentOnCompanies(reply))
@@ -281,8 +275,6 @@ const findCompanies = offer(companySearch, {
     }
   }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const records = list(reply.body, "data")
     if (records === null) return unreadable("data")
     if (records.length === 0) return noMatch("no record found", spentOnCompanies(reply))
@@ -306,8 +298,6 @@ const networkPage = offer(networkProfile, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ query: { profile: input.network_url, min_likelihood: likelihoodMin, titlecase: true } }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
@@ -341,5 +331,6 @@ export const peopledatalabs = provider({
   timeoutMillis: 20_000,
   measured: spent,
   httpErrors: httpErrors({ answers: [404] }),
+  unanswered: missed,
   offers: [enrichPerson, search, enrichCompany, findCompanies, networkPage]
 })

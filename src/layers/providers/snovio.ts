@@ -27,13 +27,13 @@ import {
   host,
   isRecord,
   list,
+  number,
   providerIds,
   segmentOf,
   text,
   texts,
   webAddress,
-  whole,
-  number
+  whole
 } from "./kit/read.ts"
 import { creditsCall } from "./kit/credits.ts"
 

@@ -339,9 +339,11 @@ export const provider = (
     readonly offers: ReadonlyArray<UnpricedOffer>
     readonly measured?: (reply: Reply) => Cost | null
     readonly httpErrors?: (reply: Reply) => Failure | undefined
+    /** Recognizes replies without an answer, such as a miss, for all offers. Called after `httpErrors`, with the capability's name. */
+    readonly unanswered?: (reply: Reply, capability: string) => Outcome<never> | undefined
   }
 ): Provider => {
-  const { credits, httpErrors, offers } = definition
+  const { credits, httpErrors, offers, unanswered } = definition
   const checked =
     <Rest extends ReadonlyArray<unknown>, A>(read: (reply: Reply, ...rest: Rest) => A) =>
     (reply: Reply, ...rest: Rest): A | Failure =>
@@ -359,7 +361,9 @@ export const provider = (
     offers: offers.map(({ reconcile, bounce, ...one }) => ({
       ...one,
       price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
-      response: checked(one.response),
+      response: checked(
+        (reply, ...rest: [unknown, Schema.Json]) => unanswered?.(reply, one.capability) ?? one.response(reply, ...rest)
+      ),
       ...(reconcile && { reconcile: { ...reconcile, finding: checked(reconcile.finding) } }),
       ...(bounce && { bounce: { ...bounce, finding: checked(bounce.finding) } })
     }))

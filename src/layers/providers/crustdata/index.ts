@@ -5,7 +5,7 @@
  * at $0.10, high on purpose. Contact data needs a plan that includes it. Other plans are answered with 403.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
-import { isMiss, used } from "./answer.ts"
+import { isMiss, missed, used } from "./answer.ts"
 import { findCompanies, findJobs } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
 import { httpErrors } from "../kit/outcome.ts"
@@ -26,5 +26,6 @@ export const crustdata = provider({
   timeoutMillis: 30_000,
   measured: used,
   httpErrors: (reply) => (isMiss(reply) ? undefined : standard(reply)),
+  unanswered: missed,
   offers: [findPeople, enrichPerson, findEmail, findPhone, findCompanies, findJobs]
 })

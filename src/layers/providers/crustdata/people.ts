@@ -9,7 +9,7 @@ import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type CallParts, offer } from "../../../schema/catalog/Provider.ts"
-import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
+import { all, bestMatch, contains, inBands, isBand, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
@@ -166,8 +166,6 @@ export const enrichPerson = offer(peopleEnrich, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const best = bestMatch(reply)
     if (best === undefined) return unreadable("matches")
     if (best === null) return noMatch("nobody found", used(reply))
@@ -214,8 +212,6 @@ export const findEmail = offer(emailFind, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => contactCall("contact.business_emails", input),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const best = bestMatch(reply)
     if (best === undefined) return unreadable("matches")
     const data = at(best, "person_data")
@@ -245,8 +241,6 @@ export const findPhone = offer(phoneFind, {
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
   request: (input) => contactCall("contact.phone_numbers", input),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const best = bestMatch(reply)
     if (best === undefined) return unreadable("matches")
     const phone = international(text(best, "person_data", "contact", "phone_numbers", 0))

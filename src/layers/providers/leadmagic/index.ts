@@ -38,8 +38,6 @@ const find = offer(emailFind, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const email = text(reply.body, "email")
     const status = text(reply.body, "status")
     // A miss has both fields, and both are null.
@@ -66,8 +64,6 @@ const verify = offer(emailVerify, {
   wraps: ["POST /v1/people/email-validation"],
   request: (input) => ({ body: { email: input.email } }),
   response: (reply, input) => {
-    // Every address gets a verdict, so here a 404 is an error and not a miss.
-    if (reply.status === notFound) return refusal(reply)
     const verdict = text(reply.body, "email_status")
     if (verdict === null) return unreadable("email_status")
     const mx = at(reply.body, "mx_record")
@@ -101,8 +97,6 @@ const enrichCompany = offer(companyEnrich, {
     body: defined({ company_domain: input.domain, company_name: input.name, profile_url: input.network_url })
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const body = reply.body
     const name = text(field(body, "company_name"))
     if (name === null) {
@@ -156,6 +150,9 @@ export const leadmagic = provider({
     // By LeadMagic's specification, a wrong key is answered with 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),
+  // Every address gets a verdict, so for a verification a 404 is an error and not a miss.
+  unanswered: (reply, capability) =>
+    capability === emailVerify.slug && reply.status === notFound ? refusal(reply) : missed(reply),
   // Frozen credits can't be used.
   credits: creditsCall(
     { method: "POST", path: "/credits", body: {}, reads: true },

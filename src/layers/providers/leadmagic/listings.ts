@@ -8,7 +8,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
-import { consumed, missed, note } from "./report.ts"
+import { consumed, note } from "./report.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
@@ -38,10 +38,8 @@ export const findJobs = offer(jobsSearch, {
       per_page: input.limit ?? jobsSearchDefaultLimit
     }
   }),
-  response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
-    return pageFrom(reply.body, "results", {
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
       none: "no jobs found",
       limit: input.limit ?? jobsSearchDefaultLimit,
       cost: consumed(reply),
@@ -61,7 +59,6 @@ export const findJobs = offer(jobsSearch, {
       }),
       total: whole(reply.body, "total_count")
     })
-  }
 })
 
 const libraries = {
@@ -142,8 +139,6 @@ export const findAds = offer(adsSearch, {
     body: defined({ company_domain: input.company_domain, company_name: input.company_name })
   }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const ads = list(reply.body, "ads")
     if (ads === null) return unreadable("ads")
     if (ads.length === 0) return noMatch("no ads found", consumed(reply))

@@ -6,7 +6,7 @@ import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { consumed, missed, note } from "./report.ts"
+import { consumed, note } from "./report.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
@@ -19,8 +19,6 @@ export const findPhone = offer(phoneFind, {
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
   request: (input) => ({ body: defined({ profile_url: input.network_url, work_email: input.email }) }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const phone = international(text(reply.body, "mobile_number"))
     if (phone !== null) return match({ phone, phone_type: "mobile", confidence: null }, consumed(reply))
     const free = consumed(reply)
@@ -80,8 +78,6 @@ export const networkPage = offer(networkProfile, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ body: { profile_url: input.network_url } }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const body = reply.body
     const full_name = text(body, "full_name")
     if (full_name === null) {

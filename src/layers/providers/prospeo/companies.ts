@@ -9,7 +9,7 @@ import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, entryIn, list, text } from "../kit/read.ts"
-import { charged, companyOf, missed, note, oneCredit, pageNumber, pageOf, servesPage } from "./answer.ts"
+import { charged, companyOf, note, oneCredit, pageNumber, pageOf, servesPage } from "./answer.ts"
 
 export const enrichCompany = offer(companyEnrich, {
   price: oneCredit,
@@ -25,8 +25,6 @@ export const enrichCompany = offer(companyEnrich, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const company = at(reply.body, "company")
     if (text(company, "name") === null) return noMatch("no company found", charged(reply))
     return match(companyOf(company), charged(reply))
@@ -80,8 +78,6 @@ export const findCompanies = offer(companySearch, {
     (input.founded_max ?? foundedMin) >= foundedMin,
   request: (input) => ({ body: { filters: companyFilters(input), page: pageNumber(input) } }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const results = list(reply.body, "results")
     if (results === null) return unreadable("results")
     const page = pageOf(reply, input, results, companySearchDefaultLimit)

@@ -7,7 +7,7 @@
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { httpErrors } from "../kit/outcome.ts"
 import { entryIn, number, text } from "../kit/read.ts"
-import { measured, reasons } from "./answer.ts"
+import { measured, missed, reasons } from "./answer.ts"
 import { enrichCompany, findCompanies } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
 import { creditsCall } from "../kit/credits.ts"
@@ -27,6 +27,7 @@ export const prospeo = provider({
     answers: [400, 404],
     reason: (reply) => entryIn(reasons, text(reply.body, "error_code"))
   }),
+  unanswered: missed,
   credits: creditsCall("/account-information", "credit", (body) => number(body, "response", "remaining_credits"), {
     path: ["response", "next_quota_renewal_date"],
     renews: true

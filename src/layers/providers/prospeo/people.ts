@@ -15,7 +15,6 @@ import {
   charged,
   chargedMobile,
   emailStatus,
-  missed,
   note,
   oneCredit,
   pageNumber,
@@ -46,8 +45,6 @@ export const findEmail = offer(emailFind, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const person = at(reply.body, "person")
     const email = revealedEmail(person)
     if (email === null) return noMatch("no address found", charged(reply))
@@ -99,8 +96,6 @@ export const enrichPerson = offer(peopleEnrich, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const self = at(reply.body, "person")
     if (self === undefined || self === null) return noMatch("nobody found", charged(reply))
     const person = personOf(reply.body)
@@ -171,8 +166,6 @@ export const findPeople = offer(peopleSearch, {
     }
   }),
   response: (reply, input) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const results = list(reply.body, "results")
     if (results === null) return unreadable("results")
     const page = pageOf(reply, input, results, peopleSearchDefaultLimit)
@@ -200,8 +193,6 @@ export const findPhone = offer(phoneFind, {
     }
   }),
   response: (reply) => {
-    const miss = missed(reply)
-    if (miss !== undefined) return miss
     const mobile = at(reply.body, "person", "mobile")
     const number = text(mobile, "mobile_international") ?? text(mobile, "mobile")
     if (flag(mobile, "revealed") !== true || number === null) return noMatch("no number found", chargedMobile(reply))

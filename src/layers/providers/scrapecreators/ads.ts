@@ -14,7 +14,7 @@ import { milliseconds, moment, seconds } from "../kit/moment.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { at, flag, list, text, whole } from "../kit/read.ts"
-import { charged, missing } from "./answer.ts"
+import { charged } from "./answer.ts"
 
 type Input = InputOf<typeof adsSearch>
 const slug = "scrapecreators"
@@ -185,8 +185,6 @@ export const ads = (oneCredit: OfferRate, note: string) =>
       ...libraries[input.platform].call(input, placeInPages(slug, input.cursor).token)
     }),
     response: (reply, input) => {
-      const miss = missing(reply)
-      if (miss !== undefined) return miss
       const { fields, next, read, total } = libraries[input.platform]
       const ads = fields.map((field) => list(reply.body, field)).find((some) => some !== null) ?? null
       if (ads === null) return unreadable(fields[0] ?? "")

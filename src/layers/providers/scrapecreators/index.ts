@@ -11,7 +11,7 @@ import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/w
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { httpErrors, match, pageFrom, unreadable } from "../kit/outcome.ts"
-import { at, flag, host, list, place, providerIds, text, webAddress, whole, number } from "../kit/read.ts"
+import { at, flag, host, list, number, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { ads } from "./ads.ts"
 import { charged, missing } from "./answer.ts"
 import { posts } from "./posts.ts"
@@ -47,8 +47,6 @@ const networkPage = offer(networkProfile, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ query: { url: webAddress(input.network_url ?? null) ?? undefined } }),
   response: (reply, input) => {
-    const miss = missing(reply)
-    if (miss !== undefined) return miss
     const { body } = reply
     const name = text(body, "name")
     if (name === null) return unreadable("name")
@@ -110,8 +108,6 @@ const enrichCompany = offer(companyEnrich, {
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ query: { url: webAddress(input.network_url ?? null) ?? undefined } }),
   response: (reply, input) => {
-    const miss = missing(reply)
-    if (miss !== undefined) return miss
     const { body } = reply
     const name = text(body, "name")
     if (name === null) return unreadable("name")
@@ -156,10 +152,8 @@ const search = offer(webSearch, {
       }
     }
   },
-  response: (reply, input) => {
-    const miss = missing(reply)
-    if (miss !== undefined) return miss
-    return pageFrom(reply.body, "results", {
+  response: (reply, input) =>
+    pageFrom(reply.body, "results", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
       cost: charged(reply),
@@ -173,7 +167,6 @@ const search = offer(webSearch, {
       }),
       more: { answer: null }
     })
-  }
 })
 
 /** The error's real status. It is in the body if the HTTP status differs. */
@@ -200,6 +193,7 @@ export const scrapecreators = provider({
       return status === 429 ? "provider_rate_limited" : undefined
     }
   }),
+  unanswered: missing,
   credits: creditsCall("/v1/account/credit-balance", "credit", (body) => number(body, "creditCount")),
   offers: [profile(note), posts(note), ads(oneCredit, note), networkPage, enrichCompany, search]
 })

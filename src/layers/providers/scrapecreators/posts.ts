@@ -15,7 +15,7 @@ import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { instagramPost, media, metaMedia, tiktokPost, token, xPost } from "../kit/platform-posts.ts"
 import { flag, list, text, whole } from "../kit/read.ts"
-import { charged, missing } from "./answer.ts"
+import { charged } from "./answer.ts"
 import { facebookPage } from "./profiles.ts"
 
 const slug = "scrapecreators"
@@ -149,8 +149,6 @@ export const posts = (note: string) =>
       }
     },
     response: (reply, input) => {
-      const miss = missing(reply)
-      if (miss !== undefined) return miss
       const source = sources[input.platform]
       const posts = list(reply.body, source.field)
       if (posts === null) return unreadable(source.field)

@@ -14,13 +14,13 @@ import {
   counted,
   instagramProfile,
   nobody,
-  type Profile,
   page,
+  type Profile,
   tiktokProfile,
   xProfile
 } from "../kit/platform-profiles.ts"
 import { at, entryIn, flag, text, texts, whole } from "../kit/read.ts"
-import { charged, missing } from "./answer.ts"
+import { charged } from "./answer.ts"
 
 const youtube = (body: unknown): Profile => {
   const url = text(body, "channel")
@@ -163,8 +163,6 @@ export const profile = (note: string) =>
       return { method: "GET", path: source.path, query: source.query(accountName(input) ?? "", input) }
     },
     response: (reply, input) => {
-      const miss = missing(reply)
-      if (miss !== undefined) return miss
       const profile = sources[input.platform].read(reply.body)
       if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
       return match({ platform: input.platform, ...profile }, charged(reply))

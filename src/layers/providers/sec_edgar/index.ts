@@ -12,7 +12,7 @@ import { inUsd } from "../../../schema/money/Rates.ts"
 import { type Call, offer, type Outcome, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
 import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
-import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
+import { cikInDirectory, type CompanyInput, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
 import { filings } from "./filings.ts"
 
 const free = inUsd.flat("0")
