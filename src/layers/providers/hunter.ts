@@ -41,9 +41,9 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 const unanswered = (reply: Reply, capability: string): Outcome<never> | undefined => {
   if (reply.status === 202) return { _tag: "Again", state: "working", afterMillis: againMillis, job: false }
   if (reply.status !== 404 && reply.status !== 451) return undefined
+  // A verification charges misses too, and neither of these is a verdict.
+  if (capability === emailVerify.slug) return refusal(reply, reply.status === 451 ? "provider_rejected" : undefined)
   if (reply.status === 451) return noMatch("the person asked the provider not to process their data")
-  // Every address gets a verdict, so for a verification a 404 is an error and not a miss.
-  if (capability === emailVerify.slug) return refusal(reply)
   return text(reply.body, "errors", 0, "id") === "not_found" ? noMatch("nothing on record") : refusal(reply)
 }
 

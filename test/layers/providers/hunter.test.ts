@@ -155,8 +155,11 @@ describe("hunter email.verify", () => {
     expect(outcome).toMatchObject({ _tag: "Failure", reason: "provider_error" })
   })
 
-  test("an opted-out person is a miss; an answer without a verdict is unreadable", async () => {
-    expect((await play("email.verify", input, fixture("hunter", "error.451", 451))).outcome?._tag).toBe("NoMatch")
+  test("an opted-out person is not charged as a miss; an answer without a verdict is unreadable", async () => {
+    expect((await play("email.verify", input, fixture("hunter", "error.451", 451))).outcome).toMatchObject({
+      _tag: "Failure",
+      reason: "provider_rejected"
+    })
     expect((await play("email.verify", input, answer(200, { data: {} }))).outcome).toMatchObject({
       reason: "invalid_response"
     })
