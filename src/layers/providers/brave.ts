@@ -8,7 +8,7 @@ import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/ne
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
+import { httpErrors, pageFrom } from "./kit/outcome.ts"
 import { entryIn, host, list, text } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 
@@ -80,25 +80,22 @@ const web = offer(webSearch, {
       text_decorations: false
     }
   }),
-  response: (reply, input) => {
-    // A search that finds nothing has no `web`.
-    const pages = list(reply.body, "web", "results") ?? (text(reply.body, "type") === "search" ? [] : null)
-    if (pages === null) return unreadable("web.results")
-    if (pages.length === 0) return noMatch("no pages found")
-    return match({
-      items: pages.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "web.results", {
+      // A search that finds nothing has no `web`.
+      values: list(reply.body, "web", "results") ?? (text(reply.body, "type") === "search" ? [] : null),
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),
         snippet: text(page, "description"),
         published_at: text(page, "page_age") ?? text(page, "age"),
         score: null,
         position: index + 1
-      })),
-      answer: null,
-      total: null,
-      next_cursor: null
+      }),
+      more: { answer: null }
     })
-  }
 })
 
 const news = offer(newsSearch, {

@@ -11,7 +11,7 @@ import { serpSearch } from "../../schema/capabilities/serp.search.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, pageFrom, unreadable } from "./kit/outcome.ts"
 import { host, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { withSites } from "./kit/sites.ts"
 
@@ -82,24 +82,21 @@ const web = offer(webSearch, {
       tbs: input.recency === undefined ? undefined : `qdr:${input.recency.charAt(0)}`
     }
   }),
-  response: (reply, input) => {
-    const results = listed(reply, "organicResults")
-    if (results === null) return unreadable("organicResults")
-    if (results.length === 0) return noMatch("no pages found")
-    return match({
-      items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((one) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "organicResults", {
+      values: listed(reply, "organicResults"),
+      none: "no pages found",
+      limit: input.limit ?? webSearchDefaultLimit,
+      item: (one) => ({
         title: text(one, "title"),
         url: text(one, "link"),
         snippet: text(one, "snippet"),
         published_at: text(one, "date"),
         score: null,
         position: whole(one, "position")
-      })),
-      answer: null,
-      total: null,
-      next_cursor: null
+      }),
+      more: { answer: null }
     })
-  }
 })
 
 const news = offer(newsSearch, {
@@ -109,23 +106,20 @@ const news = offer(newsSearch, {
   // Articles that mention a domain are not news about the company.
   serves: (input) => input.recency === undefined && input.company_domain === undefined,
   request: (input) => ({ query: { q: input.query, ...locale(input) } }),
-  response: (reply, input) => {
-    const articles = listed(reply, "newsResults")
-    if (articles === null) return unreadable("newsResults")
-    if (articles.length === 0) return noMatch("no articles found")
-    return match({
-      items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((one) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "newsResults", {
+      values: listed(reply, "newsResults"),
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      item: (one) => ({
         title: text(one, "title"),
         url: text(one, "link"),
         source: text(one, "source", "name"),
         published_at: text(one, "date"),
         snippet: text(one, "snippet"),
         image_url: text(one, "thumbnail")
-      })),
-      total: null,
-      next_cursor: null
+      })
     })
-  }
 })
 
 const places = offer(placesSearch, {
@@ -139,12 +133,12 @@ const places = offer(placesSearch, {
       gl: input.country?.toLowerCase()
     }
   }),
-  response: (reply, input) => {
-    const places = listed(reply, "localResults")
-    if (places === null) return unreadable("localResults")
-    if (places.length === 0) return noMatch("no places found")
-    return match({
-      items: places.slice(0, input.limit ?? placesSearchDefaultLimit).map((one) => ({
+  response: (reply, input) =>
+    pageFrom(reply.body, "localResults", {
+      values: listed(reply, "localResults"),
+      none: "no places found",
+      limit: input.limit ?? placesSearchDefaultLimit,
+      item: (one) => ({
         name: text(one, "title"),
         address: text(one, "address"),
         phone: text(one, "phone"),
@@ -155,11 +149,8 @@ const places = offer(placesSearch, {
         lng: number(one, "gpsCoordinates", "longitude"),
         place_id: text(one, "placeId"),
         category: text(one, "type")
-      })),
-      total: null,
-      next_cursor: null
+      })
     })
-  }
 })
 
 const jobs = offer(jobsSearch, {
@@ -175,12 +166,12 @@ const jobs = offer(jobsSearch, {
     input.posted_within_days === undefined &&
     (input.limit ?? jobsSearchDefaultLimit) <= jobsOfPage,
   request: (input) => ({ query: { keyword: input.query, location: input.location } }),
-  response: (reply, input) => {
-    const jobs = listed(reply, "jobs")
-    if (jobs === null) return unreadable("jobs")
-    if (jobs.length === 0) return noMatch("no jobs found")
-    return match({
-      items: jobs.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => {
+  response: (reply, input) =>
+    pageFrom(reply.body, "jobs", {
+      values: listed(reply, "jobs"),
+      none: "no jobs found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      item: (one) => {
         // A salary by the hour is none by the year.
         const yearly = text(one, "salary", "type") === "YEARLY"
         return {
@@ -197,11 +188,8 @@ const jobs = offer(jobsSearch, {
           remote: null,
           description: text(one, "description")
         }
-      }),
-      total: null,
-      next_cursor: null
+      }
     })
-  }
 })
 
 export const hasdata = provider({

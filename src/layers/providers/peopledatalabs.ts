@@ -13,9 +13,9 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilitie
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
 import * as Decimal from "../../schema/money/Decimal.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
-import { offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
-import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
+import { cost, httpErrors, match, noMatch, pageFrom, refusal, unreadable } from "./kit/outcome.ts"
 import {
   at,
   entryIn,
@@ -177,6 +177,19 @@ const queryOf = (input: InputOf<typeof peopleSearch>) => ({
   }
 })
 
+/** A page of a search. There is a next page only after a full one. */
+const recordsOf = <A>(reply: Reply, item: (record: unknown) => A, limit: number, reported: Cost | null) => {
+  const isFull = (list(reply.body, "data")?.length ?? 0) >= limit
+  return pageFrom(reply.body, "data", {
+    none: "no record found",
+    limit,
+    cost: reported,
+    item,
+    total: whole(reply.body, "total"),
+    next_cursor: issue("peopledatalabs", isFull ? text(reply.body, "scroll_token") : null)
+  })
+}
+
 const search = offer(peopleSearch, {
   // 1 credit per record
   price: inCredits.metered("0", "1", peopleSearchDefaultLimit),
@@ -191,21 +204,7 @@ const search = offer(peopleSearch, {
       ...defined({ scroll_token: redeem("peopledatalabs", input.cursor) })
     }
   }),
-  response: (reply, input) => {
-    const records = list(reply.body, "data")
-    if (records === null) return unreadable("data")
-    if (records.length === 0) return noMatch("no record found", spent(reply))
-    const size = input.limit ?? peopleSearchDefaultLimit
-    const token = records.length < size ? null : text(reply.body, "scroll_token")
-    return match(
-      {
-        items: records.slice(0, size).map(personOf),
-        total: whole(reply.body, "total"),
-        next_cursor: issue("peopledatalabs", token)
-      },
-      spent(reply)
-    )
-  }
+  response: (reply, input) => recordsOf(reply, personOf, input.limit ?? peopleSearchDefaultLimit, spent(reply))
 })
 
 const companyOf = (data: unknown): Company => {
@@ -274,21 +273,8 @@ const findCompanies = offer(companySearch, {
       ...defined({ scroll_token: redeem("peopledatalabs", input.cursor) })
     }
   }),
-  response: (reply, input) => {
-    const records = list(reply.body, "data")
-    if (records === null) return unreadable("data")
-    if (records.length === 0) return noMatch("no record found", spentOnCompanies(reply))
-    const size = input.limit ?? companySearchDefaultLimit
-    const token = records.length < size ? null : text(reply.body, "scroll_token")
-    return match(
-      {
-        items: records.slice(0, size).map(companyOf),
-        total: whole(reply.body, "total"),
-        next_cursor: issue("peopledatalabs", token)
-      },
-      spentOnCompanies(reply)
-    )
-  }
+  response: (reply, input) =>
+    recordsOf(reply, companyOf, input.limit ?? companySearchDefaultLimit, spentOnCompanies(reply))
 })
 
 const networkPage = offer(networkProfile, {

@@ -10,7 +10,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jo
 import { company } from "../../schema/capabilities/shapes.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, segmentOf, text, webAddress } from "./kit/read.ts"
 
 const note = "The first paid band, $0.04 a credit up to 5,000 a month; larger bands pay less."
@@ -112,12 +112,11 @@ const jobs = offer(jobsSearch, {
     return { method: "GET", path: "/discover/job_openings", query: { title: input.query, ...query } }
   },
   response: (reply, input) => {
-    const rows = list(reply.body, "data")
-    if (rows === null) return unreadable("data")
-    if (rows.length === 0) return noMatch("no jobs found")
     const attributes = attributesIn(reply)
-    return match({
-      items: rows.slice(0, input.limit ?? jobsSearchDefaultLimit).map((row) => {
+    return pageFrom(reply.body, "data", {
+      none: "no jobs found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      item: (row) => {
         const job = at(row, "attributes")
         const employer = attributes(row, "company")
         return {
@@ -134,9 +133,7 @@ const jobs = offer(jobsSearch, {
           remote: isRemote(text(job, "title")),
           description: text(job, "description")
         }
-      }),
-      total: null,
-      next_cursor: null
+      }
     })
   }
 })

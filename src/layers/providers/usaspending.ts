@@ -10,7 +10,7 @@ import { govEntity } from "../../schema/capabilities/gov.entity.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
-import { httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
+import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { at, flag, list, number, segmentOf, text } from "./kit/read.ts"
 
 const slug = "usaspending"
@@ -90,13 +90,12 @@ const contracts = offer(govContracts, {
     }
   },
   response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    if (results.length === 0) return noMatch("no awards found")
     const { amount, start, end, kind } = columns(typeOf(input))
     const more = flag(reply.body, "page_metadata", "hasNext") === true
-    return match({
-      items: results.slice(0, input.limit ?? govContractsDefaultLimit).map((award) => {
+    return pageFrom(reply.body, "results", {
+      none: "no awards found",
+      limit: input.limit ?? govContractsDefaultLimit,
+      item: (award) => {
         const id = text(award, "generated_internal_id")
         return {
           award_id: text(award, "Award ID"),
@@ -109,8 +108,7 @@ const contracts = offer(govContracts, {
           type: kind === null ? null : text(award, kind),
           url: id === null ? null : `https://www.usaspending.gov/award/${segmentOf(id)}`
         }
-      }),
-      total: null,
+      },
       next_cursor: issue(slug, more ? String(pageOf(input.cursor) + 1) : null)
     })
   }

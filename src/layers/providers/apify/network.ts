@@ -10,7 +10,7 @@ import { inUsd } from "../../../schema/money/Rates.ts"
 import { isOngoing, locationOf } from "./profiles.ts"
 import { actorOffer } from "./runs.ts"
 import { issue, redeem } from "../kit/cursor.ts"
-import { match, noMatch } from "../kit/outcome.ts"
+import { match, noMatch, pageFrom } from "../kit/outcome.ts"
 import { at, entryIn, flag, host, list, number, providerIds, text, whole } from "../kit/read.ts"
 
 const actors = {
@@ -210,17 +210,18 @@ export const findJobs = actorOffer(jobsSearch, {
       itemsMax
     }
   },
-  read: (results, input, cost) => {
-    const items = results.slice(0, input.limit ?? jobsSearchDefaultLimit).flatMap((one) => {
-      const title = text(one, "title")
-      const url = text(one, "linkedinUrl")
-      if (title === null && url === null) return []
-      return {
-        title,
+  read: (results, input, cost) =>
+    pageFrom(results, "items", {
+      values: results.filter((one) => text(one, "title") !== null || text(one, "linkedinUrl") !== null),
+      none: "no open positions",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      cost,
+      item: (one) => ({
+        title: text(one, "title"),
         company_name: text(one, "company", "name"),
         company_domain: host(text(one, "company", "website")),
         location: text(one, "location", "linkedinText") ?? text(one, "location", "parsed", "text"),
-        url,
+        url: text(one, "linkedinUrl"),
         posted_at: text(one, "postedDate"),
         employment_type: text(one, "employmentType"),
         salary_min: number(one, "salary", "min"),
@@ -228,10 +229,6 @@ export const findJobs = actorOffer(jobsSearch, {
         currency: text(one, "salary", "currency"),
         remote: flag(one, "workRemoteAllowed"),
         description: text(one, "descriptionText")
-      }
+      })
     })
-    return items.length === 0
-      ? noMatch("no open positions", cost)
-      : match({ items, total: null, next_cursor: null }, cost)
-  }
 })

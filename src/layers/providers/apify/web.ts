@@ -10,7 +10,7 @@ import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { actorOffer } from "./runs.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { flag, number, text, texts, whole } from "../kit/read.ts"
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
@@ -84,28 +84,25 @@ export const places = actorOffer(placesSearch, {
     price: pageItems * resultCost,
     itemsMax: input.limit ?? placesSearchDefaultLimit
   }),
-  read: (results, input, cost) => {
-    const items = results.slice(0, input.limit ?? placesSearchDefaultLimit).flatMap((one) => {
-      const name = text(one, "name")
-      return name === null
-        ? []
-        : {
-            name,
-            address: text(one, "full_address") ?? text(one, "address"),
-            phone: text(one, "phone_numbers", 0) ?? text(one, "phone"),
-            website: text(one, "website"),
-            rating: number(one, "rating"),
-            reviews: whole(one, "review_count"),
-            lat: number(one, "latitude"),
-            lng: number(one, "longitude"),
-            place_id: text(one, "place_id"),
-            category: text(one, "type")
-          }
+  read: (results, input, cost) =>
+    pageFrom(results, "items", {
+      values: results.filter((one) => text(one, "name") !== null),
+      none: "no places found",
+      limit: input.limit ?? placesSearchDefaultLimit,
+      cost,
+      item: (one) => ({
+        name: text(one, "name"),
+        address: text(one, "full_address") ?? text(one, "address"),
+        phone: text(one, "phone_numbers", 0) ?? text(one, "phone"),
+        website: text(one, "website"),
+        rating: number(one, "rating"),
+        reviews: whole(one, "review_count"),
+        lat: number(one, "latitude"),
+        lng: number(one, "longitude"),
+        place_id: text(one, "place_id"),
+        category: text(one, "type")
+      })
     })
-    return items.length === 0
-      ? noMatch("no places found", cost)
-      : match({ items, total: null, next_cursor: null }, cost)
-  }
 })
 
 /** The number of results that the flat price of a search covers. */
@@ -131,22 +128,23 @@ export const news = actorOffer(newsSearch, {
     itemsMax: input.limit ?? newsSearchDefaultLimit
   }),
   read: (results, input, cost) => {
-    const items = results.slice(0, input.limit ?? newsSearchDefaultLimit).flatMap((one) => {
-      const title = text(one, "title")
-      const url = text(one, "link")
-      if (title === null && url === null) return []
-      return {
-        title,
-        url,
+    const articles = results.filter((one) => text(one, "title") !== null || text(one, "link") !== null)
+    // The provider charges for a miss, so unreadable items are a failure and not a miss.
+    if (articles.length === 0 && results.length > 0) return unreadable("articles")
+    return pageFrom(results, "items", {
+      values: articles,
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      cost,
+      item: (one) => ({
+        title: text(one, "title"),
+        url: text(one, "link"),
         source: text(one, "source_name"),
         published_at: text(one, "iso_date") ?? text(one, "date"),
         snippet: text(one, "snippet"),
         image_url: text(one, "thumbnail")
-      }
+      })
     })
-    if (items.length > 0) return match({ items, total: null, next_cursor: null }, cost)
-    // The provider charges for a miss, so unreadable items are a failure and not a miss.
-    return results.length === 0 ? noMatch("no articles found", cost) : unreadable("articles")
   }
 })
 

@@ -6,8 +6,8 @@
  */
 import type { CallParts, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { noMatch, unreadable } from "../kit/outcome.ts"
-import { at, isRecord, text } from "../kit/read.ts"
+import { noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
+import { at, isRecord, list, text } from "../kit/read.ts"
 
 export const note =
   "Published credits per operation at $0.026 each, as in the Basic plan ($65 a seat for 2,500 credits a month)."
@@ -72,6 +72,12 @@ export const servesPage = (input: Paged): boolean =>
   /^\d{1,5}$/.test(redeem("apollo", input.cursor) ?? "0") &&
   offsetOf(input) < resultsMax
 
+interface Read<A> {
+  readonly none: string
+  readonly total: number | null
+  readonly item: (value: unknown) => A
+}
+
 /** The smallest page that contains all requested results. If no page does, the results end at the end of a page. */
 export const pageOf = (input: Paged, defaultLimit: number) => {
   const offset = offsetOf(input)
@@ -82,8 +88,12 @@ export const pageOf = (input: Paged, defaultLimit: number) => {
   const end = offset + Math.min(limit, size - skipped)
   return {
     query: { page: Math.floor(offset / size) + 1, per_page: size },
-    cut: <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => items.slice(skipped, skipped + limit),
-    next_cursor: (total: number | null): string | null =>
-      issue("apollo", total !== null && end < Math.min(total, resultsMax) ? String(end) : null)
+    read: <A>({ body }: Reply, field: string, page: Read<A>) =>
+      pageFrom(body, field, {
+        ...page,
+        values: list(body, field)?.slice(skipped) ?? null,
+        limit,
+        next_cursor: issue("apollo", page.total !== null && end < Math.min(page.total, resultsMax) ? String(end) : null)
+      })
   }
 }

@@ -81,13 +81,12 @@ export const findCompanies = offer(companySearch, {
   request: searchCall,
   response: (reply, input) => {
     // `accounts` beside it is ignored, because it comes from the operator's own records.
-    const organizations = list(reply.body, "organizations")
-    if (organizations === null) return unreadable("organizations")
-    const { cut, next_cursor } = pageOf(input, companySearchDefaultLimit)
-    const items = cut(organizations).map(companyOf)
-    if (items.length === 0) return noMatch("no companies found")
     const total = whole(reply.body, "pagination", "total_entries")
-    return match({ items, total, next_cursor: next_cursor(total) })
+    return pageOf(input, companySearchDefaultLimit).read(reply, "organizations", {
+      none: "no companies found",
+      total,
+      item: companyOf
+    })
   }
 })
 

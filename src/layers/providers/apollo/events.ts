@@ -7,7 +7,7 @@ import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { badState, companyCall, lookedUp, note } from "./answer.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { pageFrom } from "../kit/outcome.ts"
 import { list, segmentOf, text, whole } from "../kit/read.ts"
 
 const wordsOf = (printed: string): ReadonlyArray<string> =>
@@ -57,25 +57,25 @@ export const findJobs = offer(jobsSearch, {
   response: (reply, input, state) => {
     if (state === null) return lookedUp(reply, false)
     if (text(state, "organization_id") === null) return badState()
-    const postings = list(reply.body, "organization_job_postings")
-    if (postings === null) return unreadable("organization_job_postings")
-    const fitting = postings.filter((posting) => fits(posting, input))
-    if (fitting.length === 0) return noMatch("no postings found")
-    const items = fitting.slice(0, input.limit ?? jobsSearchDefaultLimit).map((posting) => ({
-      title: text(posting, "title"),
-      company_name: text(state, "name"),
-      company_domain: text(state, "domain"),
-      location: placeOf(posting) || null,
-      url: text(posting, "url"),
-      posted_at: text(posting, "posted_at"),
-      employment_type: null,
-      salary_min: null,
-      salary_max: null,
-      currency: null,
-      remote: null,
-      description: null
-    }))
-    return match({ items, total: null, next_cursor: null })
+    return pageFrom(reply.body, "organization_job_postings", {
+      values: list(reply.body, "organization_job_postings")?.filter((posting) => fits(posting, input)) ?? null,
+      none: "no postings found",
+      limit: input.limit ?? jobsSearchDefaultLimit,
+      item: (posting) => ({
+        title: text(posting, "title"),
+        company_name: text(state, "name"),
+        company_domain: text(state, "domain"),
+        location: placeOf(posting) || null,
+        url: text(posting, "url"),
+        posted_at: text(posting, "posted_at"),
+        employment_type: null,
+        salary_min: null,
+        salary_max: null,
+        currency: null,
+        remote: null,
+        description: null
+      })
+    })
   }
 })
 
@@ -108,22 +108,22 @@ export const findNews = offer(newsSearch, {
   response: (reply, input, state) => {
     if (state === null) return lookedUp(reply, true)
     if (text(state, "organization_id") === null) return badState()
-    const articles = list(reply.body, "news_articles")
-    if (articles === null) return unreadable("news_articles")
-    if (articles.length === 0) return noMatch("no articles found")
     const words = wordsOf(input.query)
-    const ranked = [
-      ...articles.filter((article) => about(article, words)),
-      ...articles.filter((article) => !about(article, words))
-    ]
-    const items = ranked.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
-      title: text(article, "title"),
-      url: text(article, "url"),
-      source: text(article, "domain"),
-      published_at: text(article, "published_at"),
-      snippet: text(article, "snippet"),
-      image_url: null
-    }))
-    return match({ items, total: whole(reply.body, "pagination", "total_entries"), next_cursor: null })
+    return pageFrom(reply.body, "news_articles", {
+      values:
+        list(reply.body, "news_articles")?.toSorted((a, b) => Number(about(b, words)) - Number(about(a, words))) ??
+        null,
+      none: "no articles found",
+      limit: input.limit ?? newsSearchDefaultLimit,
+      item: (article) => ({
+        title: text(article, "title"),
+        url: text(article, "url"),
+        source: text(article, "domain"),
+        published_at: text(article, "published_at"),
+        snippet: text(article, "snippet"),
+        image_url: null
+      }),
+      total: whole(reply.body, "pagination", "total_entries")
+    })
   }
 })

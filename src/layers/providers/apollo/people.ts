@@ -54,22 +54,20 @@ export const findPeople = offer(peopleSearch, {
     }
   },
   response: (reply, input) => {
-    const people = list(reply.body, "people")
-    if (people === null) return unreadable("people")
-    const { cut, next_cursor } = pageOf(input, peopleSearchDefaultLimit)
-    const items = cut(people).map((one) =>
-      person({
-        first_name: text(one, "first_name"),
-        // Shortened last names look like "Hu***n" and are left out.
-        last_name: text(one, "last_name"),
-        title: text(one, "title"),
-        company_name: text(one, "organization", "name"),
-        provider_ids: providerIds("apollo", one, "id")
-      })
-    )
-    if (items.length === 0) return noMatch("nobody found")
     const total = whole(reply.body, "total_entries")
-    return match({ items, total, next_cursor: next_cursor(total) })
+    return pageOf(input, peopleSearchDefaultLimit).read(reply, "people", {
+      none: "nobody found",
+      total,
+      item: (one) =>
+        person({
+          first_name: text(one, "first_name"),
+          // Shortened last names look like "Hu***n" and are left out.
+          last_name: text(one, "last_name"),
+          title: text(one, "title"),
+          company_name: text(one, "organization", "name"),
+          provider_ids: providerIds("apollo", one, "id")
+        })
+    })
   }
 })
 

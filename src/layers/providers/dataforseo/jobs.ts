@@ -11,7 +11,7 @@ import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, countryOf, isCountry } from "./locale.ts"
 import { fetchJob, followJob, instant, itemsOf, jobTimeoutMillis, keyword, task } from "./task.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { pageFrom } from "../kit/outcome.ts"
 import { host, text, whole } from "../kit/read.ts"
 
 const jobsPath = "/v3/serp/google/jobs"
@@ -62,13 +62,15 @@ export const jobs = offer(jobsSearch, {
     }),
   next: (state) => fetchJob(`${jobsPath}/task_get/advanced`, state),
   response: (reply, input, state) =>
-    followJob(reply, state, "no jobs found", (result) => {
-      const items = itemsOf(result)
-      if (items === null) return unreadable("items")
-      if (items.length === 0) return noMatch("no jobs found")
-      const postings = items.slice(0, input.limit ?? jobsSearchDefaultLimit).map(posting)
-      return match({ items: postings, total: whole(result, "se_results_count"), next_cursor: null })
-    })
+    followJob(reply, state, "no jobs found", (result) =>
+      pageFrom(result, "items", {
+        values: itemsOf(result),
+        none: "no jobs found",
+        limit: input.limit ?? jobsSearchDefaultLimit,
+        item: posting,
+        total: whole(result, "se_results_count")
+      })
+    )
 })
 
 /** Ads that the price covers: one page. */
@@ -98,21 +100,21 @@ export const ads = offer(adsSearch, {
     }),
   next: (state) => fetchJob(`${adsPath}/task_get/advanced`, state),
   response: (reply, input, state) =>
-    followJob(reply, state, "no ads found", (result) => {
-      const items = itemsOf(result)
-      if (items === null) return unreadable("items")
-      if (items.length === 0) return noMatch("no ads found")
-      const ads = items.slice(0, adsLimit(input)).map((item) =>
-        ad({
-          id: text(item, "creative_id"),
-          advertiser: text(item, "title"),
-          platform: "google",
-          image_url: text(item, "preview_image", "url"),
-          started_at: instant(text(item, "first_shown")),
-          ended_at: instant(text(item, "last_shown")),
-          library_url: text(item, "url")
-        })
-      )
-      return match({ items: ads, total: null, next_cursor: null })
-    })
+    followJob(reply, state, "no ads found", (result) =>
+      pageFrom(result, "items", {
+        values: itemsOf(result),
+        none: "no ads found",
+        limit: adsLimit(input),
+        item: (item) =>
+          ad({
+            id: text(item, "creative_id"),
+            advertiser: text(item, "title"),
+            platform: "google",
+            image_url: text(item, "preview_image", "url"),
+            started_at: instant(text(item, "first_shown")),
+            ended_at: instant(text(item, "last_shown")),
+            library_url: text(item, "url")
+          })
+      })
+    )
 })

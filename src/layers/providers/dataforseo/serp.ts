@@ -11,7 +11,7 @@ import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
 import { instant, itemsOf, keyword, readResult, spent, task, taskAt } from "./task.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { pageFrom } from "../kit/outcome.ts"
 import { entryIn, host, list, number, text, texts, whole } from "../kit/read.ts"
 
 /** Results that the provider charges as one page. */
@@ -49,29 +49,27 @@ export const results = offer(serpSearch, {
     }),
   response: (reply, input) =>
     readResult(reply, "no results on the page", (result) => {
-      const items = itemsOf(result)
-      if (items === null) return unreadable("items")
-      const results = items.filter(isResult)
-      if (results.length === 0) return noMatch("no results on the page", spent(reply))
       const plain = new Set(["organic", "paid", "maps_search", "maps_paid_item"])
       const total = whole(result, "se_results_count")
-      return match(
-        {
-          items: results.slice(0, depthOf(input)).map((item) => ({
-            type: typeOf(item),
-            position: whole(item, "rank_absolute"),
-            title: text(item, "title"),
-            url: text(item, "url"),
-            domain: host(text(item, "domain") ?? text(item, "url")),
-            snippet: text(item, "description") ?? text(item, "snippet")
-          })),
+      return pageFrom(result, "items", {
+        values: itemsOf(result)?.filter(isResult) ?? null,
+        none: "no results on the page",
+        limit: depthOf(input),
+        cost: spent(reply),
+        item: (item) => ({
+          type: typeOf(item),
+          position: whole(item, "rank_absolute"),
+          title: text(item, "title"),
+          url: text(item, "url"),
+          domain: host(text(item, "domain") ?? text(item, "url")),
+          snippet: text(item, "description") ?? text(item, "snippet")
+        }),
+        total,
+        more: {
           features: (texts(result, "item_types") ?? []).filter((type) => !plain.has(type)),
-          total_results: total,
-          total,
-          next_cursor: null
-        },
-        spent(reply)
-      )
+          total_results: total
+        }
+      })
     })
 })
 
@@ -98,28 +96,26 @@ export const news = offer(newsSearch, {
       ...(input.recency === undefined ? {} : { search_param: `&tbs=qdr:${input.recency.charAt(0)}` })
     }),
   response: (reply, input) =>
-    readResult(reply, "no articles found", (result) => {
-      const items = itemsOf(result)
-      if (items === null) return unreadable("items")
-      const articles = items.flatMap(articlesOf).filter((article) => text(article, "url") !== null)
-      if (articles.length === 0) return noMatch("no articles found", spent(reply))
-      return match(
-        {
-          items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
-            title: text(article, "title"),
-            url: text(article, "url"),
-            source: text(article, "source") ?? host(text(article, "domain") ?? text(article, "url")),
-            published_at:
-              instant(text(article, "timestamp")) ?? text(article, "time_published") ?? text(article, "date"),
-            snippet: text(article, "snippet"),
-            image_url: text(article, "image_url")
-          })),
-          total: whole(result, "se_results_count"),
-          next_cursor: null
-        },
-        spent(reply)
-      )
-    })
+    readResult(reply, "no articles found", (result) =>
+      pageFrom(result, "items", {
+        values:
+          itemsOf(result)
+            ?.flatMap(articlesOf)
+            .filter((article) => text(article, "url") !== null) ?? null,
+        none: "no articles found",
+        limit: input.limit ?? newsSearchDefaultLimit,
+        cost: spent(reply),
+        item: (article) => ({
+          title: text(article, "title"),
+          url: text(article, "url"),
+          source: text(article, "source") ?? host(text(article, "domain") ?? text(article, "url")),
+          published_at: instant(text(article, "timestamp")) ?? text(article, "time_published") ?? text(article, "date"),
+          snippet: text(article, "snippet"),
+          image_url: text(article, "image_url")
+        }),
+        total: whole(result, "se_results_count")
+      })
+    )
 })
 
 export const places = offer(placesSearch, {
@@ -137,29 +133,24 @@ export const places = offer(placesSearch, {
       depth: input.limit ?? placesSearchDefaultLimit
     }),
   response: (reply, input) =>
-    readResult(reply, "no places found", (result) => {
-      const items = itemsOf(result)
-      if (items === null) return unreadable("items")
-      const places = items.filter((item) => text(item, "type") === "maps_search")
-      if (places.length === 0) return noMatch("no places found", spent(reply))
-      return match(
-        {
-          items: places.slice(0, input.limit ?? placesSearchDefaultLimit).map((item) => ({
-            name: text(item, "title"),
-            address: text(item, "address"),
-            phone: text(item, "phone"),
-            website: text(item, "url"),
-            rating: number(item, "rating", "value"),
-            reviews: whole(item, "rating", "votes_count"),
-            lat: number(item, "latitude"),
-            lng: number(item, "longitude"),
-            place_id: text(item, "place_id") ?? text(item, "cid"),
-            category: text(item, "category")
-          })),
-          total: null,
-          next_cursor: null
-        },
-        spent(reply)
-      )
-    })
+    readResult(reply, "no places found", (result) =>
+      pageFrom(result, "items", {
+        values: itemsOf(result)?.filter((item) => text(item, "type") === "maps_search") ?? null,
+        none: "no places found",
+        limit: input.limit ?? placesSearchDefaultLimit,
+        cost: spent(reply),
+        item: (item) => ({
+          name: text(item, "title"),
+          address: text(item, "address"),
+          phone: text(item, "phone"),
+          website: text(item, "url"),
+          rating: number(item, "rating", "value"),
+          reviews: whole(item, "rating", "votes_count"),
+          lat: number(item, "latitude"),
+          lng: number(item, "longitude"),
+          place_id: text(item, "place_id") ?? text(item, "cid"),
+          category: text(item, "category")
+        })
+      })
+    )
 })

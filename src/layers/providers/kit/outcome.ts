@@ -119,6 +119,8 @@ interface Page<A> {
 }
 
 interface PageOptions<A> extends Partial<Omit<Page<A>, "items">> {
+  /** The list, if it is more than what is at the path. Null if the answer can't be read. */
+  readonly values?: ReadonlyArray<unknown> | null
   /** The detail of the miss when the list is empty. */
   readonly none: string
   /** The most items that are returned. */
@@ -139,7 +141,7 @@ export function pageFrom<A, M extends object>(
 export function pageFrom<A>(body: unknown, path: string, options: PageOptions<A>): Outcome<Page<A>>
 export function pageFrom<A>(body: unknown, path: string, options: PageOptions<A> & { readonly more?: object }) {
   const { none, limit, item, cost: reported, total = null, next_cursor = null, more } = options
-  const values = list(body, ...path.split("."))
+  const { values = list(body, ...path.split(".")) } = options
   if (values === null) return unreadable(path)
   if (values.length === 0) return noMatch(none, reported)
   return match({ items: values.slice(0, limit).map(item), total, next_cursor, ...more }, reported)

@@ -9,7 +9,7 @@ import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, note } from "./report.ts"
-import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
+import { pageFrom } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 
@@ -138,11 +138,12 @@ export const findAds = offer(adsSearch, {
     path: input.platform === "tiktok" ? libraries.meta : libraries[input.platform],
     body: defined({ company_domain: input.company_domain, company_name: input.company_name })
   }),
-  response: (reply, input) => {
-    const ads = list(reply.body, "ads")
-    if (ads === null) return unreadable("ads")
-    if (ads.length === 0) return noMatch("no ads found", consumed(reply))
-    const items = ads.slice(0, input.limit ?? adsSearchDefaultLimit).map((one) => adOf(input.platform, one))
-    return match({ items, total: ads.length, next_cursor: null }, consumed(reply))
-  }
+  response: (reply, input) =>
+    pageFrom(reply.body, "ads", {
+      none: "no ads found",
+      limit: input.limit ?? adsSearchDefaultLimit,
+      cost: consumed(reply),
+      item: (one) => adOf(input.platform, one),
+      total: list(reply.body, "ads")?.length ?? null
+    })
 })

@@ -5,7 +5,7 @@ import { type Company, company, type EmailStatus, type Person, person } from "..
 import { inCredits } from "../../../schema/money/Rates.ts"
 import type { Cost, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
-import { noMatch, refusal } from "../kit/outcome.ts"
+import { noMatch, pageFrom, refusal } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, entryIn, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 
@@ -143,14 +143,15 @@ export const servesPage = (input: Paged, defaultLimit: number): boolean =>
   /^\d{1,6}$/.test(redeem("prospeo", input.cursor) ?? "0")
 
 /** The part of the provider's page that the input asks for. */
-export const pageOf = (reply: Reply, input: Paged, results: ReadonlyArray<unknown>, defaultLimit: number) => {
+export const pageOf = <A>(reply: Reply, input: Paged, limit: number, none: string, item: (result: unknown) => A) => {
   const offset = offsetOf(input)
-  const skipped = offset % pageSize
-  const items = results.slice(skipped, skipped + (input.limit ?? defaultLimit))
-  const next = offset + items.length
+  const results = list(reply.body, "results")
+  const values = results?.slice(offset % pageSize) ?? null
+  const next = offset + Math.min(values?.length ?? 0, limit)
   const total = whole(reply.body, "pagination", "total_count")
-  const more = total === null ? results.length === pageSize : next < total
-  return { items, total, next_cursor: issue("prospeo", more ? String(next) : null) }
+  const more = total === null ? results?.length === pageSize : next < total
+  const next_cursor = issue("prospeo", more ? String(next) : null)
+  return pageFrom(reply.body, "results", { values, none, limit, cost: charged(reply), item, total, next_cursor })
 }
 
 /** The number of the provider's page that the input asks for. */

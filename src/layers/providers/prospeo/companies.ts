@@ -7,8 +7,8 @@ import { companySearch, companySearchDefaultLimit } from "../../../schema/capabi
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
-import { at, entryIn, list, text } from "../kit/read.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, entryIn, text } from "../kit/read.ts"
 import { charged, companyOf, note, oneCredit, pageNumber, pageOf, servesPage } from "./answer.ts"
 
 export const enrichCompany = offer(companyEnrich, {
@@ -77,11 +77,8 @@ export const findCompanies = offer(companySearch, {
     input.technologies === undefined &&
     (input.founded_max ?? foundedMin) >= foundedMin,
   request: (input) => ({ body: { filters: companyFilters(input), page: pageNumber(input) } }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    const page = pageOf(reply, input, results, companySearchDefaultLimit)
-    if (page.items.length === 0) return noMatch("no companies found", charged(reply))
-    return match({ ...page, items: page.items.map((one) => companyOf(at(one, "company"))) }, charged(reply))
-  }
+  response: (reply, input) =>
+    pageOf(reply, input, input.limit ?? companySearchDefaultLimit, "no companies found", (one) =>
+      companyOf(at(one, "company"))
+    )
 })

@@ -8,7 +8,7 @@ import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
-import { match, noMatch, unreadable } from "../kit/outcome.ts"
+import { match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, entryIn, flag, list, text, texts, whole } from "../kit/read.ts"
 import {
@@ -165,13 +165,7 @@ export const findPeople = offer(peopleSearch, {
       page: pageNumber(input)
     }
   }),
-  response: (reply, input) => {
-    const results = list(reply.body, "results")
-    if (results === null) return unreadable("results")
-    const page = pageOf(reply, input, results, peopleSearchDefaultLimit)
-    if (page.items.length === 0) return noMatch("nobody found", charged(reply))
-    return match({ ...page, items: page.items.map(personOf) }, charged(reply))
-  }
+  response: (reply, input) => pageOf(reply, input, input.limit ?? peopleSearchDefaultLimit, "nobody found", personOf)
 })
 
 export const findPhone = offer(phoneFind, {
