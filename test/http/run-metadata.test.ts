@@ -106,6 +106,29 @@ describe("metadata of a run", () => {
     expect(await listed("?metadata.customer=Jane")).toEqual([])
     expect(await app.sql("SELECT FROM run_labels WHERE run_id = $1", [run_id])).toEqual([])
   })
+
+  test("names a person, whose erasure finds the run by it, among thousands of labels", async () => {
+    const tenant = await app.tenant("10.00")
+    const other = await app.tenant("10.00")
+    const labelled = async (of: Tenant, metadata: object) => (await of.run({ ...verify(), metadata })).body.run_id
+    const erased = [
+      await labelled(tenant, { customer: "Jane@Private.example" }),
+      await labelled(tenant, { customer: "acme", note: "asked by jane@private.example twice" }),
+      await labelled(tenant, { customer: "acme", note: "asked by jane@private.example twice" })
+    ]
+    const kept = await labelled(tenant, { customer: "acme", note: "private.example" })
+    const others = await labelled(other, { customer: "jane@private.example" })
+    // Labels of other runs, so that the last ones are not among the first that are read.
+    await app.sql(
+      "INSERT INTO run_labels SELECT $1, substr(sha256(n::text::bytea), 1, 16), 'run_' || n FROM generate_series(1, 2500) AS n",
+      [tenant.org_id]
+    )
+    const answer = await app.call(await tenant.session(), "DELETE", "/v1/history?q=jane@private.example")
+    expect([answer.status, answer.body.erased, answer.body.in_flight]).toEqual([200, 3, 0])
+    for (const run_id of erased) expect((await tenant.get(`/v1/runs/${run_id}`)).body).toMatchObject({ metadata: {} })
+    expect((await tenant.get(`/v1/runs/${kept}`)).body.metadata).toEqual({ customer: "acme", note: "private.example" })
+    expect((await other.get(`/v1/runs/${others}`)).body.metadata).toEqual({ customer: "jane@private.example" })
+  })
 })
 
 describe("GET /v1/runs by", () => {

@@ -37,7 +37,7 @@ export class HistoryApi extends HttpApiGroup.make("history").add(
   }),
   byAdmins(
     "Erase a subject",
-    "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay.",
+    "Permanently erases input, result and metadata of every finished run that names the subject, in a label too. The runs themselves and their ledger entries stay.",
     "history erase"
   ).delete("erase", "/history", {
     query: { q: Query, kind: Schema.optionalKey(Kind) },

@@ -1,6 +1,8 @@
 /**
  * Erases personal data of runs: the input, the result, the metadata, and their entries in the index, in events, in usage and in budgets of labels. The run, its charge and its ledger entries stay.
  *
+ * The index finds runs by their input and their result. Labels are not in it, so an erasure looks at each different label of the organization.
+ *
  * It works in batches of one transaction each. An erasure of a million runs therefore holds locks only briefly, and continues where it stopped.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -13,6 +15,7 @@ import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
 import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
+import { matchedIn } from "./Matched.ts"
 import { eraseValues } from "../ledger/LabelTurn.ts"
 import { UsageRollups } from "../usage/UsageRollups.ts"
 import { makeId } from "../../schema/Ids.ts"
@@ -30,13 +33,17 @@ const attemptRows = rowsAs(
   })
 )
 const finishedRows = rowsAs("finished runs", RunId)
+const labelRows = rowsAs("labels", Schema.Struct({ label: Schema.String, value: Schema.NullOr(Schema.String) }))
+const labelledRows = rowsAs("runs with a label", RunId)
 const dueRows = rowsAs("organizations with old runs", Schema.Struct({ org_id: Schema.String, after: Schema.String }))
 const oldRows = rowsAs("old runs", RunId)
 
 const batchMax = 1_000
+const labelsMax = 1_000
 /** Runs in progress are the newest and come first. This many of them don't hide finished ones. */
 const inFlightMax = 1_000
 const dayMillis = 86_400_000
+const unread = { capability: null, plan: null, result: null }
 /** Replaces the input. */
 const erasedInput = "{}"
 
@@ -55,7 +62,7 @@ export class Erasure extends Context.Service<
   Erasure,
   {
     /**
-     * Erases every finished run that names the subject, and cancels rows of batches that name it and have not started. `in_flight` is the
+     * Erases every finished run that names the subject, in a label too, and cancels rows of batches that name it and have not started. `in_flight` is the
      * number of matching runs in progress.
      */
     readonly subject: (
@@ -112,16 +119,57 @@ export class Erasure extends Context.Service<
         return rows.map((row) => row.run_id)
       })
 
-      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, target: Subject) {
-        // First: a row that starts meanwhile is a run in progress.
-        const rows = yield* batches.subject(org_id, target)
-        let erased = rows.erased
+      /** Erases the finished ones of the runs that `newest` reads. Returns how many, and those that are in progress. */
+      const eraseMatches = Effect.fnUntraced(function* <E>(
+        org_id: string,
+        newest: Effect.Effect<ReadonlyArray<string>, E>
+      ) {
+        let erased = 0
         for (;;) {
-          const matches = yield* history.newest(org_id, target, batchMax + inFlightMax)
+          const matches = yield* newest
           const finished = yield* isFinished(org_id, matches)
           const done = finished.length === 0 ? 0 : yield* eraseInTransaction(org_id, finished.slice(0, batchMax))
           erased += done
-          if (done === 0) return { erased, in_flight: matches.length - finished.length + rows.in_flight }
+          if (done === 0) return { erased, open: matches.filter((run_id) => !finished.includes(run_id)) }
+        }
+      })
+
+      /** Digests of labels after another one, each with its value in one of the runs that have it. Each is read in one step of the index. */
+      const labelsAfter = (org_id: string, after: string) =>
+        labelRows(sql`
+          WITH RECURSIVE l AS (
+            (SELECT label, run_id FROM run_labels WHERE org_id = ${org_id} AND label > decode(${after}, 'hex') ORDER BY label, run_id LIMIT 1)
+            UNION ALL
+            SELECT n.* FROM l CROSS JOIN LATERAL (
+              SELECT label, run_id FROM run_labels WHERE org_id = ${org_id} AND label > l.label ORDER BY label, run_id LIMIT 1) n)
+          SELECT encode(p.label, 'hex') AS label, one.value FROM (SELECT * FROM l LIMIT ${labelsMax}) p
+          LEFT JOIN runs r ON r.org_id = ${org_id} AND r.run_id = p.run_id
+          LEFT JOIN LATERAL jsonb_each_text(r.metadata) AS one ON run_label(one.key, one.value) = p.label
+          ORDER BY p.label`)
+
+      const labelled = (org_id: string, label: string) =>
+        Effect.map(
+          labelledRows(sql`
+            SELECT run_id FROM run_labels WHERE org_id = ${org_id} AND label = decode(${label}, 'hex')
+            ORDER BY run_id DESC LIMIT ${batchMax + inFlightMax}`),
+          (rows) => rows.map(({ run_id }) => run_id)
+        )
+
+      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, target: Subject) {
+        // First: a row that starts meanwhile is a run in progress.
+        const rows = yield* batches.subject(org_id, target)
+        const matches = [yield* eraseMatches(org_id, history.newest(org_id, target, batchMax + inFlightMax))]
+        for (let after = "", more = true; more; ) {
+          const labels = yield* labelsAfter(org_id, after)
+          for (const { label, value } of labels)
+            if (value !== null && matchedIn({ ...unread, input: JSON.stringify(value) }, target) !== null)
+              matches.push(yield* eraseMatches(org_id, labelled(org_id, label)))
+          after = labels.at(-1)?.label ?? after
+          more = labels.length === labelsMax
+        }
+        return {
+          erased: rows.erased + matches.reduce((sum, { erased }) => sum + erased, 0),
+          in_flight: rows.in_flight + new Set(matches.flatMap(({ open }) => open)).size
         }
       })
 

@@ -126,6 +126,13 @@ describe.skipIf(!hasBrowser)("History in a browser", () => {
     await page.getByText("Nothing is on record.").waitFor()
     const { body } = await app.call(tab.key, "GET", `/v1/runs/${sent}`)
     expect([body.status, JSON.stringify(body).includes(ada)]).toEqual(["succeeded", false])
+
+    const labelled = { capability: "email.verify", input: { email: "eve@acme.example" }, metadata: { asked_by: ada } }
+    expect((await app.call(tab.key, "POST", "/v1/run", { body: labelled })).status).toBe(200)
+    await page.getByRole("button", { name: "Erase this subject" }).click()
+    await page.getByRole("button", { name: "Erase labels and batch rows" }).click()
+    await page.getByRole("heading", { name: "Erased 1 run" }).waitFor()
+    expect(await findings(page)).toEqual([])
     await app.books()
     await tab.context.close()
   })

@@ -63,9 +63,12 @@ export const erase = Command.make(
     const history = yield* ask(get, { query: { ...query, limit: "1" } }, Known, { token })
     const table = formatOf(screen, { json }) === "table"
     const who = named(history.subject)
-    if (history.count === 0 && table) return yield* screen.say(`No run names ${who}. Nothing was erased.`)
     const open = underWay(history)
-    const what = `input and result of ${runs(history.count - open)} that name ${who}`
+    // The count does not have labels and batches.
+    const what =
+      history.count === 0
+        ? `labels and rows of batches that name ${who}, which no run has in its input or result`
+        : `input and result of ${runs(history.count - open)} that name ${who}`
     const rest = open === 0 ? "" : ` ${runs(open)} still executing will not be erased.`
     yield* consent(`Erase ${what}? This can't be undone. Charges and ledger entries stay.${rest}`, { yes })
     if (yes) yield* screen.say(`Erasing ${what}.${rest}`)

@@ -1,7 +1,7 @@
 /** Erases a subject for good. It counts the runs anew when somebody asks, and says what stays. */
 import { useState } from "react"
 import { useAction } from "../../actions/Actions.tsx"
-import { api, queries, useRead } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { Allowed, Button, Failed, Skeleton } from "../../parts/Page.tsx"
 import { Dialog } from "../../parts/Dialog.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
@@ -18,10 +18,13 @@ const Name = ({ subject }: { readonly subject: Subject }) => (
 
 const Question = ({ subject, ended, open }: ReturnType<typeof erasable> & { readonly subject: Subject }) =>
   ended === 0 ? (
-    <p>
-      No run that has ended names <Name subject={subject} />.
-      {open > 0 && ` Still under way: ${runsInWords(open)}. Erase when they have ended.`}
-    </p>
+    <>
+      <p>
+        No run that has ended has <Name subject={subject} /> in its input or result. This erases runs whose labels name
+        it, and what batches keep of it. It can't be undone.
+      </p>
+      {open > 0 && <p className="text-amber">Still under way, and not erased: {runsInWords(open)}.</p>}
+    </>
   ) : (
     <>
       <p>
@@ -56,19 +59,18 @@ export const Erase = ({ subject }: { readonly subject: Subject }) => {
     gcTime: 0
   })
   const erase = useAction(() => api.history.erase({ query: { q: normalized, kind } }), {
-    says: ({ erased }) => `Erased ${runsInWords(erased)}.`
+    says: ({ erased }) => `Erased ${runsInWords(erased)}.`,
+    changes: ["history", "run", "runs"]
   })
   const counted = fresh.data === undefined || fresh.isFetching ? null : erasable(fresh.data)
   const done = erase.data
   const ended = counted?.ended ?? 0
-  const title =
-    done !== undefined ? `Erased ${runsInWords(done.erased)}` : ended > 0 ? `Erase ${runsInWords(ended)}?` : "Erase"
+  // The count does not have labels and batches.
+  const what = ended > 0 ? runsInWords(ended) : "labels and batch rows"
+  const title = done === undefined ? `Erase ${what}?` : `Erased ${runsInWords(done.erased)}`
   const close = () => {
     setAsks(false)
-    if (done === undefined) return
     erase.reset()
-    // Not before: without runs the page has no place for this dialog.
-    for (const key of ["history", "run", "runs"]) void queries.invalidateQueries({ queryKey: [key] })
   }
   return (
     <Allowed operation="history.erase">
@@ -89,10 +91,10 @@ export const Erase = ({ subject }: { readonly subject: Subject }) => {
           <FormProblem error={erase.error} />
         </div>
         <div className="mt-5 flex flex-wrap justify-end gap-2">
-          <Button onClick={close}>{done === undefined && ended > 0 ? "Keep it" : "Close"}</Button>
-          {done === undefined && ended > 0 && (
+          <Button onClick={close}>{done === undefined ? "Keep it" : "Close"}</Button>
+          {done === undefined && counted !== null && (
             <Button look="danger" busy={erase.isPending} onClick={() => erase.mutate()}>
-              Erase {runsInWords(ended)}
+              Erase {what}
             </Button>
           )}
         </div>

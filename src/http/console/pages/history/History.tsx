@@ -166,12 +166,12 @@ const Subject = ({ q, kind }: { readonly q: string; readonly kind: Kind | null }
               <span className="text-muted">Read as {kindWord(history.subject.kind)}: </span>
               <Id id={history.subject.normalized} what="the subject" />
             </p>
-            {history.count > 0 && <Erase subject={history.subject} />}
+            <Erase subject={history.subject} />
           </div>
           {history.count === 0 ? (
             <Empty title="Nothing is on record.">
-              No run of your organization names this subject. Messages that were sent outside of this service are not
-              known here.
+              No run of your organization has this subject in its input or result. Messages that were sent outside of
+              this service are not known here.
             </Empty>
           ) : (
             <>
