@@ -8,7 +8,7 @@ import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../schema/capabilities/social.posts.ts"
-import { socialProfile } from "../../schema/capabilities/social.profile.ts"
+import { account, socialProfile, type SocialProfile } from "../../schema/capabilities/social.profile.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accountName } from "./kit/accounts.ts"
@@ -17,7 +17,7 @@ import { seconds } from "./kit/moment.ts"
 import { cost, httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
 import { cutPage, placeInPages } from "./kit/pages.ts"
 import { instagramPost, media, tiktokPost, xPost } from "./kit/platform-posts.ts"
-import { addresses, instagramProfile, nobody, type Profile, tiktokProfile, xProfile } from "./kit/platform-profiles.ts"
+import { addresses, instagramProfile, tiktokProfile, xProfile } from "./kit/platform-profiles.ts"
 import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
 
 const slug = "ensembledata"
@@ -41,12 +41,11 @@ const userIn = (body: unknown): unknown => {
   return isRecord(user) ? user : data
 }
 
-const youtubeProfile = (body: unknown): Profile => {
+const youtubeProfile = (body: unknown) => {
   const data = at(body, "data")
   const id = text(data, "channel_id") ?? text(data, "channelId") ?? text(data, "id")
   const handle = (text(data, "handle") ?? text(data, "username"))?.replace(/^@/, "") ?? null
-  return {
-    ...nobody,
+  return account({
     handle: handle ?? id,
     name: text(data, "title") ?? text(data, "name"),
     bio: text(data, "description"),
@@ -60,24 +59,13 @@ const youtubeProfile = (body: unknown): Profile => {
           ? null
           : `https://www.youtube.com/channel/${id}`,
     email: text(data, "email")
-  }
+  })
 }
 
 type ProfileInput = InputOf<typeof socialProfile>
 
-const profileReaders: Readonly<Record<string, (body: unknown) => Profile>> = {
-  instagram: (body) => {
-    const user = userIn(body)
-    const profile = instagramProfile(user)
-    // The platform's answers come in two formats, an older and a newer one.
-    return {
-      ...profile,
-      followers: profile.followers ?? whole(user, "follower_count"),
-      following: profile.following ?? whole(user, "following_count"),
-      posts_count: profile.posts_count ?? whole(user, "media_count"),
-      category: profile.category ?? text(user, "category")
-    }
-  },
+const profileReaders: Readonly<Record<string, (body: unknown) => SocialProfile>> = {
+  instagram: (body) => instagramProfile(userIn(body)),
   tiktok: (body) => tiktokProfile(at(body, "data")),
   x: (body) => xProfile(userIn(body)),
   youtube: youtubeProfile
@@ -113,9 +101,9 @@ const profile = offer(socialProfile, {
       : profileCall(input.platform, name)
   },
   response: (reply, input) => {
-    const profile = profileReaders[input.platform]?.(reply.body) ?? nobody
+    const profile = profileReaders[input.platform]?.(reply.body) ?? account({})
     if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
-    return match({ platform: input.platform, ...profile }, units(reply))
+    return match({ ...profile, platform: input.platform }, units(reply))
   }
 })
 

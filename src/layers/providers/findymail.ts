@@ -5,7 +5,7 @@
  * credits a month).
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { emailVerdict, emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { fullName, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
@@ -56,18 +56,14 @@ const verify = offer(emailVerify, {
   response: (reply, input) => {
     const verified = flag(reply.body, "verified")
     if (verified === null) return unreadable("verified")
-    return match({
-      email: text(reply.body, "email") ?? input.email,
-      // Findymail only says whether an address is safe to send to. An unsafe address may still exist, so it is risky and not invalid.
-      email_status: verified ? "valid" : "risky",
-      score: null,
-      is_disposable: null,
-      is_role: null,
-      is_free: null,
-      mx_found: null,
-      did_you_mean: null,
-      provider_status: verified ? "verified" : "not verified"
-    })
+    return match(
+      emailVerdict({
+        email: text(reply.body, "email") ?? input.email,
+        // Findymail only says whether an address is safe to send to. An unsafe address may still exist, so it is risky and not invalid.
+        email_status: verified ? "valid" : "risky",
+        provider_status: verified ? "verified" : "not verified"
+      })
+    )
   }
 })
 

@@ -5,7 +5,7 @@
  * job reports its credits and repeats them whenever it is read, so it is no cost report of a single call.
  */
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
-import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { emailFind, workEmail } from "../../schema/capabilities/email.find.ts"
 import { company, type EmailStatus, nameParts, person } from "../../schema/capabilities/shapes.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
@@ -107,15 +107,13 @@ const findEmail = offer(emailFind, {
     const email = text(best, "email")
     if (email === null) return noMatch("no address found", credits(reply))
     return match(
-      {
+      workEmail({
         email,
         email_status: entryIn(statuses, text(best, "status")) ?? "unknown",
-        confidence: null,
         first_name: text(job.person, "profile", "first_name"),
         last_name: text(job.person, "profile", "last_name"),
-        company_domain: host(text(job.person, "profile", "employment", "current", "company", "domain")),
-        source_count: null
-      },
+        company_domain: host(text(job.person, "profile", "employment", "current", "company", "domain"))
+      }),
       credits(reply)
     )
   }

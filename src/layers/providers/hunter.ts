@@ -9,7 +9,7 @@ import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { emailVerdict, emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
@@ -97,17 +97,15 @@ const verify = offer(emailVerify, {
     const verdict = text(data, "status")
     if (verdict === null) return unreadable("status")
     return match(
-      {
+      emailVerdict({
         email: text(data, "email") ?? input.email,
         email_status: entryIn(statuses, verdict) ?? "unknown",
         score: number(data, "score"),
         is_disposable: flag(data, "disposable"),
-        is_role: null,
         is_free: flag(data, "webmail"),
         mx_found: flag(data, "mx_records"),
-        did_you_mean: null,
         provider_status: verdict
-      },
+      }),
       // Hunter charges nothing for an address that it can't verify.
       verdict === "unknown" ? { unit: "credit", amount: "0" } : null
     )

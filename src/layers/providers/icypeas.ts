@@ -4,8 +4,8 @@
  * The id is stored, so a restarted worker continues to poll. Input errors arrive as HTTP 200 with `success: false`. Only the final status
  * says what a search cost, and every later answer repeats it, so no single answer is a cost report. Prices are those of the Basic plan.
  */
-import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { emailFind, workEmail } from "../../schema/capabilities/email.find.ts"
+import { emailVerdict, emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import {
@@ -108,15 +108,12 @@ const find = offer(emailFind, {
       return noMatch("no address found", debited(status, "1"))
     }
     return match(
-      {
+      workEmail({
         email,
         email_status: sure.has(certainty ?? "") ? "valid" : certainty === "undeliverable" ? "invalid" : "risky",
-        confidence: null,
         first_name: text(item, "results", "firstname"),
-        last_name: text(item, "results", "lastname"),
-        company_domain: null,
-        source_count: null
-      },
+        last_name: text(item, "results", "lastname")
+      }),
       debited(status, "1")
     )
   }
@@ -146,17 +143,12 @@ const verify = offer(emailVerify, {
     const certainty = text(best, "certainty")
     if (certainty === null && foundStatuses.has(status)) return unreadable("certainty")
     return match(
-      {
+      emailVerdict({
         email: text(best, "email") ?? input.email,
         email_status: entryIn(verdicts, certainty ?? "not_found") ?? "unknown",
-        score: null,
-        is_disposable: null,
-        is_role: null,
-        is_free: null,
         mx_found: (list(best, "mxRecords")?.length ?? 0) > 0 ? true : null,
-        did_you_mean: null,
         provider_status: certainty ?? status.toLowerCase()
-      },
+      }),
       debited(status, "0.1")
     )
   }

@@ -5,7 +5,7 @@
  * entry with an error. Numbers that ask not to be called are left out.
  */
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
-import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { emailFind, workEmail } from "../../schema/capabilities/email.find.ts"
 import { company, type EmailStatus, nameParts } from "../../schema/capabilities/shapes.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { type CallParts, type Failure, failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
@@ -78,15 +78,13 @@ const findEmail = offer(emailFind, {
     const address = list(entry, "emails")?.find((one) => text(one, "type") === "work" && text(one, "email") !== null)
     if (address === undefined) return noMatch("no address found", credits(reply))
     return match(
-      {
+      workEmail({
         email: text(address, "email"),
         email_status: statusOf(text(address, "confidence")),
-        confidence: null,
         first_name: text(entry, "firstName"),
         last_name: text(entry, "lastName"),
-        company_domain: host(text(entry, "company", "domain")),
-        source_count: null
-      },
+        company_domain: host(text(entry, "company", "domain"))
+      }),
       credits(reply)
     )
   }

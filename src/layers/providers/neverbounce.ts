@@ -4,7 +4,7 @@
  * Errors arrive as HTTP 200 with a status other than success. Every call requests the credits that it costs. The price of a credit is
  * assumed at $0.01.
  */
-import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { emailVerdict, emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
@@ -44,17 +44,16 @@ const verify = offer(emailVerify, {
     const flagged = (name: string) =>
       flags === null ? null : flags.includes(name) ? true : verdict === "unknown" ? null : false
     return match(
-      {
+      emailVerdict({
         email: input.email,
         email_status: entryIn(statuses, verdict) ?? "unknown",
-        score: null,
         is_disposable: verdict === "disposable" ? true : flagged("disposable_email"),
         is_role: flagged("role_account"),
         is_free: flagged("free_email_host"),
         mx_found: flagged("has_dns_mx"),
         did_you_mean: text(reply.body, "suggested_correction"),
         provider_status: verdict
-      },
+      }),
       spent(reply)
     )
   }

@@ -6,7 +6,7 @@
  */
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
-import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { emailVerdict, emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { company, type EmailStatus, location, nameParts, person } from "../../schema/capabilities/shapes.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
@@ -150,17 +150,15 @@ const verify = offer(emailVerify, {
     const address = at(search.data, 0, "result")
     const provider_status = text(address, "smtp_status")
     if (provider_status === null) return unreadable("smtp_status")
-    return match({
-      email: text(search.data, 0, "email") ?? input.email,
-      email_status: statusOf(address),
-      score: null,
-      is_disposable: flag(address, "is_disposable"),
-      is_role: null,
-      is_free: flag(address, "is_webmail"),
-      mx_found: null,
-      did_you_mean: null,
-      provider_status
-    })
+    return match(
+      emailVerdict({
+        email: text(search.data, 0, "email") ?? input.email,
+        email_status: statusOf(address),
+        is_disposable: flag(address, "is_disposable"),
+        is_free: flag(address, "is_webmail"),
+        provider_status
+      })
+    )
   }
 })
 

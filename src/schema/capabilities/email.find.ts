@@ -7,7 +7,19 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
-import { EmailStatus, fullName, nameParts, orNull, pick, sandboxDomain, slug } from "./shapes.ts"
+import { EmailStatus, fullName, nameParts, orNull, pick, sandboxDomain, slug, recordOf } from "./shapes.ts"
+
+const WorkEmail = Schema.Struct({
+  email: orNull(Schema.String, "The address; null when none was found"),
+  email_status: Schema.NullOr(EmailStatus),
+  confidence: orNull(Schema.Finite, "0 to 100, the provider's rating of its own answer"),
+  first_name: Schema.NullOr(Schema.String),
+  last_name: Schema.NullOr(Schema.String),
+  company_domain: Schema.NullOr(Schema.String),
+  source_count: orNull(Schema.Int, "Public pages on which the address was seen")
+})
+/** An answer with these fields. All others are null. */
+export const workEmail = recordOf(WorkEmail)
 
 export const emailFind = capability({
   slug: "email.find",
@@ -48,15 +60,7 @@ export const emailFind = capability({
     ["full_name", "company_name"],
     ["first_name", "last_name", "company_name"]
   ],
-  output: Schema.Struct({
-    email: orNull(Schema.String, "The address; null when none was found"),
-    email_status: Schema.NullOr(EmailStatus),
-    confidence: orNull(Schema.Finite, "0 to 100, the provider's rating of its own answer"),
-    first_name: Schema.NullOr(Schema.String),
-    last_name: Schema.NullOr(Schema.String),
-    company_domain: Schema.NullOr(Schema.String),
-    source_count: orNull(Schema.Int, "Public pages on which the address was seen")
-  }),
+  output: WorkEmail,
   example: { full_name: "Jane Doe", company_domain: "example.com" },
   matched: (output) => output.email !== null && output.email_status !== "invalid",
   vouches: ({ email, email_status }) => (email_status === "valid" ? email : null),

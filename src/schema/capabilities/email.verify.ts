@@ -7,10 +7,27 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { bouncesInSandbox } from "../runs/Scenario.ts"
 import * as Field from "./fields.ts"
-import { domainPart, EmailStatus, localPart, orNull, pick } from "./shapes.ts"
+import { domainPart, EmailStatus, localPart, orNull, pick, recordOf } from "./shapes.ts"
 
 const freeHosts = new Set(["gmail.com", "outlook.com", "yahoo.com", "icloud.com", "proton.me"])
 const roleNames = new Set(["info", "sales", "support", "admin", "contact", "hello", "office", "billing"])
+
+const Verdict = Schema.Struct({
+  email: Schema.NullOr(Schema.String),
+  email_status: Schema.NullOr(EmailStatus),
+  score: orNull(Schema.Finite, "0 to 100, higher is safer to send to"),
+  is_disposable: Schema.NullOr(Schema.Boolean),
+  is_role: orNull(
+    Schema.Boolean,
+    "True if the address belongs to a function, such as info@ or sales@, and not to a person"
+  ),
+  is_free: orNull(Schema.Boolean, "True if a free mail service hosts the address"),
+  mx_found: orNull(Schema.Boolean, "True if the domain has a mail server"),
+  did_you_mean: orNull(Schema.String, "The address that was probably meant"),
+  provider_status: orNull(Schema.String, "The result in the provider's own words")
+})
+/** A verdict with these fields. All others are null. */
+export const emailVerdict = recordOf(Verdict)
 
 export const emailVerify = capability({
   slug: "email.verify",
@@ -37,20 +54,7 @@ export const emailVerify = capability({
   },
   platforms: [],
   input: Schema.Struct({ email: Field.email("The address to check") }),
-  output: Schema.Struct({
-    email: Schema.NullOr(Schema.String),
-    email_status: Schema.NullOr(EmailStatus),
-    score: orNull(Schema.Finite, "0 to 100, higher is safer to send to"),
-    is_disposable: Schema.NullOr(Schema.Boolean),
-    is_role: orNull(
-      Schema.Boolean,
-      "True if the address belongs to a function, such as info@ or sales@, and not to a person"
-    ),
-    is_free: orNull(Schema.Boolean, "True if a free mail service hosts the address"),
-    mx_found: orNull(Schema.Boolean, "True if the domain has a mail server"),
-    did_you_mean: orNull(Schema.String, "The address that was probably meant"),
-    provider_status: orNull(Schema.String, "The result in the provider's own words")
-  }),
+  output: Verdict,
   example: { email: "jane.doe@example.com" },
   inconclusive: (output) => output.email_status === "unknown",
   matched: () => true,

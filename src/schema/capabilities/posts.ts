@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import * as Field from "./fields.ts"
-import { orNull, profileSlug } from "./shapes.ts"
+import { orNull, profileSlug, recordOf } from "./shapes.ts"
 
 export const Post = Schema.Struct({
   id: Schema.NullOr(Schema.String),
@@ -39,36 +39,11 @@ export const Ad = Schema.Struct({
 })
 export type Ad = typeof Ad.Type
 
-const blankPost: Post = {
-  id: null,
-  url: null,
-  text: null,
-  created_at: null,
-  likes: null,
-  comments: null,
-  shares: null,
-  views: null,
-  media: null
-}
 /** A post with these fields. All others are null. */
-export const post = (fields: Partial<Post>): Post => ({ ...blankPost, ...fields })
+export const post = recordOf(Post)
 
-const blankAd: Ad = {
-  id: null,
-  advertiser: null,
-  platform: null,
-  headline: null,
-  text: null,
-  image_url: null,
-  video_url: null,
-  landing_url: null,
-  started_at: null,
-  ended_at: null,
-  active: null,
-  library_url: null
-}
 /** An ad with these fields. All others are null. */
-export const ad = (fields: Partial<Ad>): Ad => ({ ...blankAd, ...fields })
+export const ad = recordOf(Ad)
 
 export const handle = Field.text("The account's name without @, such as nasa; for facebook, url is better", 200)
 export const accountUrl = Field.text("URL of the account, such as https://www.instagram.com/nasa", 2048)

@@ -10,6 +10,24 @@ import { Schema } from "effect"
 export const orNull = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.NullOr(schema).annotate({ description })
 
+/** A record of which the fields may be left out that may be null, and records by name. */
+type Reported<T> = Partial<T> & {
+  readonly [K in keyof T as null extends T[K] ? never : string extends keyof T[K] ? never : K]: T[K]
+}
+
+/** Makes records of a shape from the fields that a provider reported. All others are null, or records without entries. */
+export const recordOf = <T extends object>(
+  shape: Schema.Schema<T> & { readonly fields: Readonly<Record<string, Schema.Top>> }
+) => {
+  const blank = Object.fromEntries(
+    Object.entries(shape.fields).map(([name, field]) => [name, Schema.is(field)(null) ? null : {}])
+  )
+  return (fields: Reported<T>): T => {
+    const whole: object = { ...blank, ...fields }
+    return whole as T // justified: `blank` has every field that may be left out
+  }
+}
+
 export const EmailStatus = Schema.Literals(["valid", "invalid", "catch_all", "risky", "unknown"])
 export type EmailStatus = typeof EmailStatus.Type
 
@@ -62,44 +80,11 @@ export const Company = Schema.Struct({
 })
 export type Company = typeof Company.Type
 
-const blankPerson: Person = {
-  full_name: null,
-  first_name: null,
-  last_name: null,
-  headline: null,
-  title: null,
-  seniority: null,
-  company_name: null,
-  company_domain: null,
-  network_url: null,
-  location: null,
-  email: null,
-  email_status: null,
-  phone: null,
-  provider_ids: {}
-}
 /** A person with these fields. All others are null. */
-export const person = (fields: Partial<Person>): Person => ({ ...blankPerson, ...fields })
+export const person = recordOf(Person)
 
-const blankCompany: Company = {
-  name: null,
-  domain: null,
-  website: null,
-  network_url: null,
-  industry: null,
-  employee_count: null,
-  employee_range: null,
-  founded_year: null,
-  location: null,
-  description: null,
-  revenue: null,
-  funding: null,
-  technologies: null,
-  phone: null,
-  provider_ids: {}
-}
 /** A company with these fields. All others are null. */
-export const company = (fields: Partial<Company>): Company => ({ ...blankCompany, ...fields })
+export const company = recordOf(Company)
 
 /** Null if all three are null. */
 export const location = (city: string | null, region: string | null, country: string | null): Location | null =>

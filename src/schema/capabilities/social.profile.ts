@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
-import { orNull, slug, titleCase } from "./shapes.ts"
+import { orNull, slug, titleCase, recordOf } from "./shapes.ts"
 import { accountUrl, handle, handleOf } from "./posts.ts"
 
 export const socialProfilePlatforms = [
@@ -18,6 +18,28 @@ export const socialProfilePlatforms = [
   "bluesky",
   "reddit"
 ] as const
+
+export const SocialProfile = Schema.Struct({
+  platform: Schema.NullOr(Schema.Literals(socialProfilePlatforms)),
+  handle: orNull(Schema.String, "Account name without @"),
+  name: orNull(Schema.String, "Display name"),
+  bio: Schema.NullOr(Schema.String),
+  followers: orNull(Schema.Int, "Followers or subscribers"),
+  following: Schema.NullOr(Schema.Int),
+  posts_count: orNull(Schema.Int, "Posts or videos published"),
+  verified: Schema.NullOr(Schema.Boolean),
+  avatar_url: Schema.NullOr(Schema.String),
+  url: orNull(Schema.String, "URL of the account"),
+  external_links: orNull(
+    Schema.Array(Schema.String),
+    "Links that the account shows; null if the provider does not report them"
+  ),
+  email: orNull(Schema.String, "E-mail address that the account shows publicly"),
+  category: orNull(Schema.String, "The account's kind of business, in the platform's words")
+})
+export type SocialProfile = typeof SocialProfile.Type
+/** An account with these fields. All others are null. */
+export const account = recordOf(SocialProfile)
 
 export const socialProfile = capability({
   slug: "social.profile",
@@ -44,24 +66,7 @@ export const socialProfile = capability({
     url: Schema.optionalKey(accountUrl)
   }),
   anyOf: [["handle"], ["url"]],
-  output: Schema.Struct({
-    platform: Schema.NullOr(Schema.Literals(socialProfilePlatforms)),
-    handle: orNull(Schema.String, "Account name without @"),
-    name: orNull(Schema.String, "Display name"),
-    bio: Schema.NullOr(Schema.String),
-    followers: orNull(Schema.Int, "Followers or subscribers"),
-    following: Schema.NullOr(Schema.Int),
-    posts_count: orNull(Schema.Int, "Posts or videos published"),
-    verified: Schema.NullOr(Schema.Boolean),
-    avatar_url: Schema.NullOr(Schema.String),
-    url: orNull(Schema.String, "URL of the account"),
-    external_links: orNull(
-      Schema.Array(Schema.String),
-      "Links that the account shows; null if the provider does not report them"
-    ),
-    email: orNull(Schema.String, "E-mail address that the account shows publicly"),
-    category: orNull(Schema.String, "The account's kind of business, in the platform's words")
-  }),
+  output: SocialProfile,
   example: { platform: "instagram", handle: "example" },
   // A private account may have nothing but a URL.
   matched: (output) => output.handle !== null || output.name !== null || output.url !== null,

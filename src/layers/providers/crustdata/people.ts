@@ -2,7 +2,7 @@
  * Crustdata's offers for people: a search by conditions, the profile at a URL, and contact data for a profile.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
-import { emailFind } from "../../../schema/capabilities/email.find.ts"
+import { emailFind, workEmail } from "../../../schema/capabilities/email.find.ts"
 import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
@@ -220,15 +220,12 @@ export const findEmail = offer(emailFind, {
     const email = text(usable, "email")
     if (email === null) return noMatch("no address found", used(reply))
     return match(
-      {
+      workEmail({
         email,
         email_status: entryIn(emailStatuses, text(usable, "status")) ?? "unknown",
-        confidence: null,
         first_name: text(data, "basic_profile", "first_name"),
-        last_name: text(data, "basic_profile", "last_name"),
-        company_domain: null,
-        source_count: null
-      },
+        last_name: text(data, "basic_profile", "last_name")
+      }),
       used(reply)
     )
   }

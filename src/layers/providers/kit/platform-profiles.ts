@@ -1,38 +1,8 @@
 /**
  * Reads accounts in the social platforms' own formats, which several providers pass on unchanged.
  */
+import { account } from "../../../schema/capabilities/social.profile.ts"
 import { at, flag, list, text, whole } from "./read.ts"
-
-/** The output of `social.profile` without the platform. */
-export interface Profile {
-  readonly handle: string | null
-  readonly name: string | null
-  readonly bio: string | null
-  readonly followers: number | null
-  readonly following: number | null
-  readonly posts_count: number | null
-  readonly verified: boolean | null
-  readonly avatar_url: string | null
-  readonly url: string | null
-  readonly external_links: ReadonlyArray<string> | null
-  readonly email: string | null
-  readonly category: string | null
-}
-
-export const nobody: Profile = {
-  handle: null,
-  name: null,
-  bio: null,
-  followers: null,
-  following: null,
-  posts_count: null,
-  verified: null,
-  avatar_url: null,
-  url: null,
-  external_links: null,
-  email: null,
-  category: null
-}
 
 /** Reads the number in a text such as "9,221 videos". */
 export const counted = (value: unknown, ...path: ReadonlyArray<string>): number | null => {
@@ -47,11 +17,10 @@ export const page = (prefix: string, handle: string | null): string | null =>
 export const addresses = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<string> | null =>
   list(value, ...path)?.flatMap((one) => text(one, "url") ?? []) ?? null
 
-export const instagramProfile = (user: unknown): Profile => {
+export const instagramProfile = (user: unknown) => {
   const handle = text(user, "username")
   const only = text(user, "external_url")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: text(user, "full_name"),
     bio: text(user, "biography"),
@@ -66,16 +35,15 @@ export const instagramProfile = (user: unknown): Profile => {
     external_links: addresses(user, "bio_links") ?? (only === null ? null : [only]),
     email: text(user, "business_email"),
     category: text(user, "category_name") ?? text(user, "category")
-  }
+  })
 }
 
 /** `body` has the user and the counts in two fields. */
-export const tiktokProfile = (body: unknown): Profile => {
+export const tiktokProfile = (body: unknown) => {
   const user = at(body, "user")
   const handle = text(user, "uniqueId")
   const link = text(user, "bioLink", "link")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: text(user, "nickname"),
     bio: text(user, "signature"),
@@ -86,17 +54,16 @@ export const tiktokProfile = (body: unknown): Profile => {
     avatar_url: text(user, "avatarLarger"),
     url: page("https://www.tiktok.com/@", handle),
     external_links: link === null ? [] : [link]
-  }
+  })
 }
 
-export const xProfile = (body: unknown): Profile => {
+export const xProfile = (body: unknown) => {
   const legacy = at(body, "legacy")
   // X moved name, handle and picture out of `legacy` (live answers of 2026-07).
   const core = at(body, "core")
   const handle = text(legacy, "screen_name") ?? text(core, "screen_name")
   const links = list(legacy, "entities", "url", "urls")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: text(legacy, "name") ?? text(core, "name"),
     bio: text(legacy, "description"),
@@ -107,5 +74,5 @@ export const xProfile = (body: unknown): Profile => {
     avatar_url: text(legacy, "profile_image_url_https") ?? text(body, "avatar", "image_url"),
     url: page("https://x.com/", handle),
     external_links: links?.flatMap((one) => text(one, "expanded_url") ?? []) ?? null
-  }
+  })
 }

@@ -5,8 +5,8 @@
  * Every answer reports `credits_consumed`, which is zero for a miss. The price of a credit is that of the Basic plan.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
-import { emailFind } from "../../../schema/capabilities/email.find.ts"
-import { emailVerify } from "../../../schema/capabilities/email.verify.ts"
+import { emailFind, workEmail } from "../../../schema/capabilities/email.find.ts"
+import { emailVerdict, emailVerify } from "../../../schema/capabilities/email.verify.ts"
 import { company, type EmailStatus, location, nameParts } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider } from "../../../schema/catalog/Provider.ts"
@@ -44,15 +44,13 @@ const find = offer(emailFind, {
     if (status === null && email === null && at(reply.body, "email") !== null) return unreadable("status")
     if (email === null || status === "not_found") return noMatch("no address found", consumed(reply))
     return match(
-      {
+      workEmail({
         email,
         email_status: entryIn(statuses, status) ?? "unknown",
-        confidence: null,
         first_name: text(reply.body, "first_name"),
         last_name: text(reply.body, "last_name"),
-        company_domain: text(reply.body, "domain"),
-        source_count: null
-      },
+        company_domain: text(reply.body, "domain")
+      }),
       consumed(reply)
     )
   }
@@ -68,18 +66,13 @@ const verify = offer(emailVerify, {
     if (verdict === null) return unreadable("email_status")
     const mx = at(reply.body, "mx_record")
     return match(
-      {
+      emailVerdict({
         email: text(reply.body, "email") ?? input.email,
         email_status: entryIn(statuses, verdict) ?? "unknown",
-        score: null,
-        is_disposable: null,
-        is_role: null,
-        is_free: null,
         // A missing field means that the provider did not check, null that there is no MX record.
         mx_found: mx === undefined ? null : text(mx) !== null,
-        did_you_mean: null,
         provider_status: verdict
-      },
+      }),
       consumed(reply)
     )
   }

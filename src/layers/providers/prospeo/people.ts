@@ -1,7 +1,7 @@
 /**
  * Prospeo's offers for people: enrich one, search for several, and find an e-mail address or a mobile number.
  */
-import { emailFind } from "../../../schema/capabilities/email.find.ts"
+import { emailFind, workEmail } from "../../../schema/capabilities/email.find.ts"
 import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
@@ -49,15 +49,13 @@ export const findEmail = offer(emailFind, {
     const email = revealedEmail(person)
     if (email === null) return noMatch("no address found", charged(reply))
     return match(
-      {
+      workEmail({
         email,
         email_status: emailStatus(person),
-        confidence: null,
         first_name: text(person, "first_name"),
         last_name: text(person, "last_name"),
-        company_domain: text(reply.body, "company", "domain"),
-        source_count: null
-      },
+        company_domain: text(reply.body, "company", "domain")
+      }),
       charged(reply)
     )
   }

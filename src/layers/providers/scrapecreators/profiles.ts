@@ -4,28 +4,18 @@
  * A private account has only the fields of its public page. An account that does not exist is a miss.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
-import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
+import { account, socialProfile, type SocialProfile } from "../../../schema/capabilities/social.profile.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { match, unreadable } from "../kit/outcome.ts"
-import {
-  addresses,
-  counted,
-  instagramProfile,
-  nobody,
-  page,
-  type Profile,
-  tiktokProfile,
-  xProfile
-} from "../kit/platform-profiles.ts"
+import { addresses, counted, instagramProfile, page, tiktokProfile, xProfile } from "../kit/platform-profiles.ts"
 import { at, entryIn, flag, text, texts, whole } from "../kit/read.ts"
 import { charged } from "./answer.ts"
 
-const youtube = (body: unknown): Profile => {
+const youtube = (body: unknown) => {
   const url = text(body, "channel")
-  return {
-    ...nobody,
+  return account({
     handle: /\/@([^/?#]+)/.exec(url ?? "")?.[1] ?? text(body, "channelId"),
     name: text(body, "name"),
     bio: text(body, "description"),
@@ -36,17 +26,16 @@ const youtube = (body: unknown): Profile => {
     url,
     external_links: texts(body, "links"),
     email: text(body, "email")
-  }
+  })
 }
 
 const verdicts: Readonly<Record<string, boolean>> = { VERIFIED: true, NOT_VERIFIED: false }
 
-const facebook = (body: unknown): Profile => {
+const facebook = (body: unknown) => {
   const url = text(body, "url")
   const website = text(body, "website")
   const links = texts(body, "links")
-  return {
-    ...nobody,
+  return account({
     handle: text(body, "pageAlias") ?? (url === null ? null : accountName({ platform: "facebook", url })),
     name: text(body, "name"),
     bio: text(body, "pageIntro"),
@@ -57,13 +46,12 @@ const facebook = (body: unknown): Profile => {
     external_links: website === null ? links : [website, ...(links ?? [])],
     email: text(body, "email"),
     category: text(body, "category")
-  }
+  })
 }
 
-const threads = (body: unknown): Profile => {
+const threads = (body: unknown) => {
   const handle = text(body, "username")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: text(body, "full_name"),
     bio: text(body, "biography"),
@@ -72,14 +60,13 @@ const threads = (body: unknown): Profile => {
     avatar_url: addresses(body, "hd_profile_pic_versions")?.at(-1) ?? text(body, "profile_pic_url"),
     url: page("https://www.threads.net/@", handle),
     external_links: addresses(body, "bio_links")
-  }
+  })
 }
 
-const bluesky = (body: unknown): Profile => {
+const bluesky = (body: unknown) => {
   const handle = text(body, "handle")
   const verdict = text(body, "verification", "verifiedStatus")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: text(body, "displayName"),
     bio: text(body, "description"),
@@ -89,13 +76,12 @@ const bluesky = (body: unknown): Profile => {
     verified: verdict === null ? null : verdict === "valid",
     avatar_url: text(body, "avatar"),
     url: page("https://bsky.app/profile/", handle)
-  }
+  })
 }
 
-const reddit = (body: unknown): Profile => {
+const reddit = (body: unknown) => {
   const handle = text(body, "display_name")
-  return {
-    ...nobody,
+  return account({
     handle,
     name: handle,
     bio: text(body, "description"),
@@ -103,13 +89,13 @@ const reddit = (body: unknown): Profile => {
     avatar_url: text(body, "icon_img"),
     url: page("https://www.reddit.com/r/", handle),
     category: text(body, "advertiser_category")
-  }
+  })
 }
 
 interface Source {
   readonly path: string
   readonly query: (name: string, input: AccountInput) => NonNullable<Call["query"]>
-  readonly read: (body: unknown) => Profile
+  readonly read: (body: unknown) => SocialProfile
 }
 const byHandle = (name: string) => ({ handle: name })
 
@@ -165,6 +151,6 @@ export const profile = (note: string) =>
     response: (reply, input) => {
       const profile = sources[input.platform].read(reply.body)
       if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
-      return match({ platform: input.platform, ...profile }, charged(reply))
+      return match({ ...profile, platform: input.platform }, charged(reply))
     }
   })
