@@ -119,13 +119,7 @@ const delivered = ({ items, next }: Reading) => match({ items, total: null, next
 const readOn = (reading: Reading): Outcome<InboxMessages> => {
   const unread = reading.items.findIndex((one, index) => index >= reading.read && one.message_id !== null)
   if (unread === -1) return delivered(reading)
-  const items = reading.items.map((one) => ({
-    ...one,
-    to: [...one.to],
-    labels: [...one.labels],
-    attachments: one.attachments.map((part) => ({ ...part }))
-  }))
-  return { _tag: "Again", state: { items, read: unread, next: reading.next }, afterMillis: 0, job: false }
+  return { _tag: "Again", state: { ...reading, read: unread }, afterMillis: 0, job: false }
 }
 
 const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): Call => {

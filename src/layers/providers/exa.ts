@@ -15,7 +15,7 @@ import { inUsd } from "../../schema/money/Rates.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
-import { defined } from "../../schema/defined.ts"
+import { defined, withoutNulls } from "../../schema/defined.ts"
 
 /** Results that the flat price of a search covers. */
 const webResultsMax = 10
@@ -270,11 +270,6 @@ const scrape = offer(webScrape, {
     if (page === undefined) return unreadable("results")
     const content = text(page, "text")
     if (content === null) return noMatch("the page is empty", dollarsSpent(reply))
-    const metadata = {
-      author: text(page, "author"),
-      published_at: text(page, "publishedDate"),
-      image: text(page, "image")
-    }
     return match(
       {
         url: input.url,
@@ -283,9 +278,11 @@ const scrape = offer(webScrape, {
         title: text(page, "title"),
         content,
         links: null,
-        metadata: Object.fromEntries(
-          Object.entries(metadata).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
-        )
+        metadata: withoutNulls({
+          author: text(page, "author"),
+          published_at: text(page, "publishedDate"),
+          image: text(page, "image")
+        })
       },
       dollarsSpent(reply)
     )

@@ -16,7 +16,21 @@ import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type CallParts, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { httpErrors, match, noMatch, refusal, unreadable } from "./kit/outcome.ts"
-import { at, entryIn, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
+import {
+  at,
+  entryIn,
+  flag,
+  host,
+  isRecord,
+  list,
+  number,
+  place,
+  providerIds,
+  text,
+  texts,
+  webAddress,
+  whole
+} from "./kit/read.ts"
 import { creditsCall, leftOf } from "./kit/credits.ts"
 
 const oneCredit = inCredits.flat("1")
@@ -178,7 +192,7 @@ const enrichCompany = offer(companyEnrich, {
       company({
         name,
         domain,
-        website: domain === null ? null : `https://${domain}`,
+        website: webAddress(domain),
         network_url: networkUrl("company", text(data, "linkedin", "handle")),
         industry: text(data, "category", "industry"),
         employee_count: whole(data, "metrics", "employees"),
@@ -242,11 +256,7 @@ const findCompanies = offer(companySearch, {
     const total = whole(reply.body, "meta", "results")
     const items = companies.slice(0, companyLimit(input)).map((one) => {
       const domain = text(one, "domain")
-      return company({
-        name: text(one, "organization"),
-        domain,
-        website: domain === null ? null : `https://${domain}`
-      })
+      return company({ name: text(one, "organization"), domain, website: webAddress(domain) })
     })
     const next = offsetOf(input) + items.length
     const more = (total === null ? items.length === companyLimit(input) : next < total) && next <= offsetMax

@@ -13,7 +13,7 @@ import { defined } from "../../schema/defined.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { cost, httpErrors, match, noMatch, unreadable } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
-import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "./kit/read.ts"
+import { at, flag, host, isRecord, list, place, providerIds, sizeRange, text, webAddress, whole } from "./kit/read.ts"
 
 const note = "Starter plan, $49.90 for 400 credits a month."
 
@@ -116,11 +116,6 @@ const findPhone = offer(phoneFind, {
   }
 })
 
-const sizeOf = (entry: unknown): string | null => {
-  const [min, max] = [whole(entry, "employeeCount", "min"), whole(entry, "employeeCount", "max")]
-  return min === null ? null : max === null ? `${min}+` : `${min}-${max}`
-}
-
 const enrich = offer(companyEnrich, {
   price: inCredits.flat("2"),
   note,
@@ -146,7 +141,7 @@ const enrich = offer(companyEnrich, {
         network_url: text(entry, "socialLinks", "linkedin"),
         industry: text(entry, "industry"),
         employee_count: whole(entry, "employeeCount", "exact"),
-        employee_range: sizeOf(entry),
+        employee_range: sizeRange(at(entry, "employeeCount"), "min", "max"),
         founded_year: whole(entry, "yearFounded"),
         location: place(at(entry, "location"), "city", "state", "country"),
         description: text(entry, "description"),

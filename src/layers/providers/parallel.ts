@@ -7,7 +7,7 @@
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
-import { defined } from "../../schema/defined.ts"
+import { defined, withoutNulls } from "../../schema/defined.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { httpErrors, match, noMatch, pageFrom, unreadable } from "./kit/outcome.ts"
 import { list, text, texts, whole } from "./kit/read.ts"
@@ -71,7 +71,6 @@ const scrape = offer(webScrape, {
       const reason = text(failed, "error_type") ?? "the page is empty"
       return noMatch(status === null ? reason : `${reason}, HTTP ${status}`)
     }
-    const published = text(page, "publish_date")
     return match({
       url: input.url,
       final_url: text(page, "url"),
@@ -79,7 +78,7 @@ const scrape = offer(webScrape, {
       title: text(page, "title"),
       content,
       links: null,
-      metadata: published === null ? {} : { publish_date: published }
+      metadata: withoutNulls({ publish_date: text(page, "publish_date") })
     })
   }
 })

@@ -7,11 +7,11 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabili
 import { company, type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
-import { isOngoing, locationOf } from "./profiles.ts"
+import { isOngoing } from "./profiles.ts"
 import { actorOffer } from "./runs.ts"
 import { issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch, pageFrom } from "../kit/outcome.ts"
-import { at, entryIn, flag, host, list, number, providerIds, text, whole } from "../kit/read.ts"
+import { at, entryIn, flag, host, list, number, placeIn, providerIds, sizeRange, text, whole } from "../kit/read.ts"
 
 const actors = {
   people: "harvestapi/linkedin-profile-search",
@@ -24,7 +24,7 @@ const placeOf = (place: unknown): Location | null => {
   const parsed = at(place, "parsed")
   const country = text(parsed, "countryFull") ?? text(parsed, "country")
   const sorted = location(text(parsed, "city"), text(parsed, "state"), country)
-  return sorted ?? locationOf(text(place, "linkedinText"))
+  return sorted ?? placeIn(text(place, "linkedinText"))
 }
 
 /** Profiles on one page of a people search. The actor charges per page. */
@@ -142,13 +142,6 @@ export const findPeople = actorOffer(peopleSearch, {
 
 const companyPage = /^(https?:\/\/)?([\w-]+\.)?linkedin\.com\/(company|school|showcase)\/[^/?#]+/i
 
-/** A range such as "11-50". The largest one is "10001+". */
-const rangeOf = (range: unknown): string | null => {
-  const start = whole(range, "start")
-  const end = whole(range, "end")
-  return start === null ? null : end === null ? `${start}+` : `${start}-${end}`
-}
-
 export const enrichCompany = actorOffer(companyEnrich, {
   price: inUsd.flat("0.004"),
   note: "The actor publishes $4 per 1,000 companies. It finds them by name or network page, not by domain.",
@@ -172,7 +165,7 @@ export const enrichCompany = actorOffer(companyEnrich, {
       network_url: text(item, "linkedinUrl"),
       industry: text(item, "industries", 0),
       employee_count: whole(item, "employeeCount"),
-      employee_range: rangeOf(at(item, "employeeCountRange")),
+      employee_range: sizeRange(at(item, "employeeCountRange"), "start", "end"),
       founded_year: whole(item, "foundedOn", "year"),
       location: placeOf(places.find((one) => flag(one, "headquarter") === true)),
       description: text(item, "description"),

@@ -2,20 +2,14 @@
  * Profiles of the professional network through an Apify actor.
  */
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
-import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
+import { person } from "../../../schema/capabilities/shapes.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { flag, list, text, texts, whole } from "../kit/read.ts"
+import { flag, list, placeIn, text, texts, whole } from "../kit/read.ts"
 import { actorOffer } from "./runs.ts"
 
 const actor = "thescrappa/linkedin-profile-scraper"
-
-/** Splits "Los Angeles, California, United States". Text without exactly three parts becomes the region. */
-export const locationOf = (line: string | null): Location | null => {
-  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
-  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
-}
 
 /** Whether a position with this end is a current one. The network shows "Present". */
 export const isOngoing = (end: string | null): boolean => end === null || /^present$/i.test(end)
@@ -69,7 +63,7 @@ export const networkPage = actorOffer(networkProfile, {
       full_name,
       title: current?.title ?? text(item, "job_titles", 0),
       company_name: current?.company_name ?? null,
-      location: locationOf(text(item, "location")),
+      location: placeIn(text(item, "location")),
       network_url: text(item, "url") ?? input.network_url ?? null
     })
     return match(

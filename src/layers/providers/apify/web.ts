@@ -7,6 +7,7 @@ import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
+import { withoutNulls } from "../../../schema/defined.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { actorOffer } from "./runs.ts"
@@ -50,7 +51,6 @@ export const scrape = actorOffer(webScrape, {
       return noMatch(wrong ?? "the page could not be read", cost)
     const content = input.format === "text" ? text(item, "body_text") : text(item, "markdown")
     if (content === null) return wrong === null ? unreadable("content") : noMatch(wrong, cost)
-    const metadata = { description: text(item, "description"), language: text(item, "languages_detected", 0) }
     return match(
       {
         url: input.url,
@@ -59,9 +59,10 @@ export const scrape = actorOffer(webScrape, {
         title: text(item, "title"),
         content,
         links: texts(item, "data", "links"),
-        metadata: Object.fromEntries(
-          Object.entries(metadata).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
-        )
+        metadata: withoutNulls({
+          description: text(item, "description"),
+          language: text(item, "languages_detected", 0)
+        })
       },
       cost
     )

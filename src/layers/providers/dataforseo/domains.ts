@@ -4,6 +4,7 @@
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
 import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
+import { withoutNulls } from "../../../schema/defined.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { instant, itemsOf, readResult, spent, task } from "./task.ts"
@@ -84,7 +85,6 @@ export const scrape = offer(webScrape, {
       if (input.format === "links" ? links.length === 0 : (written ?? "") === "") {
         return noMatch(input.format === "links" ? "the page has no links" : "the page is empty", spent(reply))
       }
-      const language = text(content, "main_topic", 0, "language")
       return match(
         {
           url: input.url,
@@ -93,7 +93,7 @@ export const scrape = offer(webScrape, {
           title: text(content, "main_topic", 0, "h_title") ?? text(content, "main_topic", 0, "main_title"),
           content: written,
           links: isRecord(content) ? links : null,
-          metadata: language === null ? {} : { language }
+          metadata: withoutNulls({ language: text(content, "main_topic", 0, "language") })
         },
         spent(reply)
       )

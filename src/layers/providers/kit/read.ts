@@ -70,6 +70,18 @@ export const providerIds = (provider: string, value: unknown, ...path: Path): Re
 export const place = (value: unknown, city: string, region: string, country: string): Location | null =>
   location(text(value, city), text(value, region), text(value, country))
 
+/** Splits "Los Angeles, California, United States". Text without exactly three parts becomes the region. */
+export const placeIn = (line: string | null): Location | null => {
+  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
+  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
+}
+
+/** A range of employees such as "11-50", or "10001+" without an upper end, from an object with the given field names. */
+export const sizeRange = (value: unknown, least: string, most: string): string | null => {
+  const [min, max] = [whole(value, least), whole(value, most)]
+  return min === null ? null : max === null ? `${min}+` : `${min}-${max}`
+}
+
 /** Returns "example.com" for "https://www.example.com/about" and for "example.com". */
 export const host = (address: string | null): string | null => {
   if (address === null) return null

@@ -14,7 +14,7 @@ import { findAds, findJobs } from "./listings.ts"
 import { findPhone, networkPage } from "./people.ts"
 import { consumed, field, missed, note, notFound } from "./report.ts"
 import { errorText, httpErrors, match, noMatch, refusal, unreadable } from "../kit/outcome.ts"
-import { at, entryIn, flag, host, list, number, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { at, entryIn, flag, host, list, number, providerIds, sizeRange, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
 import { creditsCall } from "../kit/credits.ts"
 
@@ -78,10 +78,6 @@ const verify = offer(emailVerify, {
   }
 })
 
-/** The employee range, such as "11-50", or "10001+" without an upper end. */
-const band = (start: number | null, end: number | null): string | null =>
-  start === null ? null : end === null ? `${start}+` : `${start}-${end}`
-
 const enrichCompany = offer(companyEnrich, {
   price: inCredits.flat("1"),
   note,
@@ -106,7 +102,6 @@ const enrichCompany = offer(companyEnrich, {
       offices[0] ??
       at(body, "headquarter")
     const website = text(field(body, "website_url"))
-    const employees = field(body, "employee_count_range")
     return match(
       company({
         name,
@@ -115,7 +110,7 @@ const enrichCompany = offer(companyEnrich, {
         network_url: webAddress(text(body, "url") ?? text(body, "linkedin_url")),
         industry: text(body, "industry"),
         employee_count: whole(field(body, "employee_count")),
-        employee_range: band(whole(employees, "start"), whole(employees, "end")),
+        employee_range: sizeRange(field(body, "employee_count_range"), "start", "end"),
         founded_year: whole(field(body, "founded_on"), "year") ?? whole(body, "founded_year"),
         location: location(text(seat, "city"), text(field(seat, "geographic_area")), text(seat, "country")),
         description: text(body, "description"),

@@ -6,14 +6,15 @@
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
-import { company, location, person } from "../../../schema/capabilities/shapes.ts"
+import { company, person } from "../../../schema/capabilities/shapes.ts"
 import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { httpErrors, match, pageFrom, unreadable } from "../kit/outcome.ts"
-import { at, flag, host, list, number, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { at, flag, host, list, number, place, placeIn, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { ads } from "./ads.ts"
 import { charged, missing } from "./answer.ts"
+import { withSites } from "../kit/sites.ts"
 import { posts } from "./posts.ts"
 import { profile } from "./profiles.ts"
 import { creditsCall } from "../kit/credits.ts"
@@ -33,12 +34,6 @@ const shown = (value: unknown, ...path: ReadonlyArray<string | number>): string 
 /** A date as text. Dates that are only a year arrive as numbers. */
 const date = (value: unknown, field: string): string | null =>
   text(value, "member", field) ?? whole(value, "member", field)?.toString() ?? null
-
-/** Splits "Westport, Connecticut, United States". Text without exactly three parts becomes the region. */
-const locationOf = (line: string | null) => {
-  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
-  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
-}
 
 const networkPage = offer(networkProfile, {
   price: oneCredit,
@@ -72,7 +67,7 @@ const networkPage = offer(networkProfile, {
           headline: shown(body, "headline"),
           company_name: experience.find((one) => one.end_date === null)?.company_name ?? null,
           network_url: webAddress(input.network_url ?? null),
-          location: locationOf(text(body, "location"))
+          location: placeIn(text(body, "location"))
         }),
         about: text(body, "about"),
         followers: whole(body, "followers"),
@@ -136,22 +131,13 @@ const search = offer(webSearch, {
   note: `${note} One page of Google's results.`,
   wraps: ["GET /v1/google/search"],
   serves: (input) => (input.limit ?? webSearchDefaultLimit) <= resultsMax && input.language === undefined,
-  request: (input) => {
-    // There is no field for domains, so they become search operators in the query.
-    const only = input.include_domains?.map((domain) => `site:${domain}`) ?? []
-    const query = [
-      input.query,
-      ...(only.length > 1 ? [`(${only.join(" OR ")})`] : only),
-      ...(input.exclude_domains?.map((domain) => `-site:${domain}`) ?? [])
-    ].join(" ")
-    return {
-      query: {
-        query,
-        region: input.country?.toUpperCase(),
-        date_posted: input.recency === undefined ? undefined : `last-${input.recency}`
-      }
+  request: (input) => ({
+    query: {
+      query: withSites(input),
+      region: input.country?.toUpperCase(),
+      date_posted: input.recency === undefined ? undefined : `last-${input.recency}`
     }
-  },
+  }),
   response: (reply, input) =>
     pageFrom(reply.body, "results", {
       none: "no pages found",
