@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { country } from "./locale.ts"
-import { orNull, sandboxDomain, slug, titleCase } from "./shapes.ts"
+import { listOf, nextPage, sandboxDomain, slug, titleCase } from "./shapes.ts"
 import { Ad, ad } from "./posts.ts"
 
 /** The default limit. Every adapter shortens its result to the limit. */
@@ -51,14 +51,8 @@ export const adsSearch = capability({
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 4096))
   }),
   anyOf: [["company_domain"], ["company_name"], ["query"]],
-  output: Schema.Struct({
-    items: Schema.Array(Ad),
-    total: orNull(Schema.Int, "Total number of matching ads, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of matching ads, if the provider reports it", nextPage, Ad.fields),
   example: { platform: "meta", company_domain: "example.com", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? adsSearchDefaultLimit) - (partial ? 1 : 0)

@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { company, Company, location, orNull, pick, slug, titleCase } from "./shapes.ts"
+import { company, Company, listOf, location, nextPage, pick, slug, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const companySearchDefaultLimit = 10
@@ -79,14 +79,8 @@ export const companySearch = capability({
     ["founded_min"],
     ["founded_max"]
   ],
-  output: Schema.Struct({
-    items: Schema.Array(Company),
-    total: orNull(Schema.Int, "Total number of matching companies, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of matching companies, if the provider reports it", nextPage, Company.fields),
   example: { industries: ["logistics"], locations: ["Germany"], limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, provider, seed, partial }) => {
     const count = (input.limit ?? companySearchDefaultLimit) - (partial ? 1 : 0)

@@ -81,8 +81,6 @@ export const creativeImage = capability({
     nsfw_flagged: orNull(Schema.Boolean, "Whether the provider flagged an image as not safe for work")
   }),
   example: { prompt: "A lighthouse at dawn, watercolour", aspect_ratio: "16:9", count: 2 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   requested: (input) => input.count ?? creativeImageDefaultCount,
   side_effect: true,
   simulate: ({ input, seed, partial }) => {

@@ -8,7 +8,7 @@ import { capability } from "../catalog/Capability.ts"
 import { Inbox } from "./email.inbox_create.ts"
 import type { OwnedPage } from "../catalog/Resources.ts"
 import * as Field from "./fields.ts"
-import { orNull } from "./shapes.ts"
+import { listOf, nextPage } from "./shapes.ts"
 
 const isInbox = Schema.is(Inbox)
 
@@ -42,14 +42,9 @@ export const emailInboxList = capability({
     limit: Schema.optionalKey(Field.limit("Maximum number of inboxes, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page", 2048))
   }),
-  output: Schema.Struct({
-    items: Schema.Array(Inbox),
-    total: orNull(Schema.Int, "Total number of inboxes, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of inboxes, if the provider reports it", nextPage, Inbox.fields),
   example: { limit: 5 },
   matched: () => true,
-  results: (output) => output.items.length,
   owned: {
     kind: "inbox",
     page: (input) => ({

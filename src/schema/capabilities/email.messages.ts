@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { orNull, pick } from "./shapes.ts"
+import { listOf, nextPage, orNull, pick } from "./shapes.ts"
 
 /** The default limit, which every adapter requests. */
 export const emailMessagesDefaultLimit = 10
@@ -56,14 +56,9 @@ export const emailMessages = capability({
       }).check(Schema.isMinLength(1), Schema.isMaxLength(40))
     )
   }),
-  output: Schema.Struct({
-    items: Schema.Array(Message),
-    total: orNull(Schema.Int, "Total number of matching messages, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of matching messages, if the provider reports it", nextPage, Message.fields),
   example: { inbox_id: "sales@inbox.example", limit: 5 },
   matched: () => true,
-  results: (output) => output.items.length,
   uses: (input) => [{ kinds: ["inbox"], id: input.inbox_id, path: "inbox_id" }],
   side_effect: false,
   simulate: ({ input, seed, partial }) => {

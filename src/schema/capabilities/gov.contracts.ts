@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { day } from "./gov.filings.ts"
-import { orNull, pick } from "./shapes.ts"
+import { listOf, nextPage, orNull, pick } from "./shapes.ts"
 
 /** The default limit, which every adapter requests. */
 export const govContractsDefaultLimit = 10
@@ -45,26 +45,18 @@ export const govContracts = capability({
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 2048))
   }),
   anyOf: [["recipient"], ["keyword"], ["agency"], ["naics"]],
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        award_id: orNull(Schema.String, "The award's number"),
-        recipient: Schema.NullOr(Schema.String),
-        amount: orNull(Schema.Finite, "Amount in US dollars"),
-        agency: orNull(Schema.String, "The awarding agency"),
-        start_date: Schema.NullOr(Schema.String),
-        end_date: Schema.NullOr(Schema.String),
-        description: Schema.NullOr(Schema.String),
-        type: orNull(Schema.String, "Type of award in the register's words"),
-        url: orNull(Schema.String, "URL of the award in the register")
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching awards, if the register reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
+  output: listOf("Total number of matching awards, if the register reports it", nextPage, {
+    award_id: orNull(Schema.String, "The award's number"),
+    recipient: Schema.NullOr(Schema.String),
+    amount: orNull(Schema.Finite, "Amount in US dollars"),
+    agency: orNull(Schema.String, "The awarding agency"),
+    start_date: Schema.NullOr(Schema.String),
+    end_date: Schema.NullOr(Schema.String),
+    description: Schema.NullOr(Schema.String),
+    type: orNull(Schema.String, "Type of award in the register's words"),
+    url: orNull(Schema.String, "URL of the award in the register")
   }),
   example: { recipient: "Example Contractor", award_types: "contracts", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? govContractsDefaultLimit) - (partial ? 1 : 0)

@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { orNull } from "./shapes.ts"
+import { listOf, orNull } from "./shapes.ts"
 
 /** The default limit. Every adapter shortens its result to the limit. */
 export const govFilingsDefaultLimit = 10
@@ -48,25 +48,21 @@ export const govFilings = capability({
     limit: Schema.optionalKey(Field.limit("Maximum number of filings, 10 by default", 100))
   }),
   anyOf: [["cik"], ["ticker"], ["company_name"], ["query"]],
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        company: Schema.NullOr(Schema.String),
-        cik: orNull(Schema.String, "The company's number at the SEC"),
-        form: orNull(Schema.String, "Form type, such as 10-K"),
-        filed_at: orNull(Schema.String, "Date of filing"),
-        period: orNull(Schema.String, "Last day of the period that the filing reports on"),
-        accession_number: orNull(Schema.String, "The filing's number"),
-        url: orNull(Schema.String, "URL of the filing's main document"),
-        description: Schema.NullOr(Schema.String)
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching filings, if the register reports it"),
-    next_cursor: orNull(Schema.String, "Always null: ask for a higher limit, or narrow the dates")
-  }),
+  output: listOf(
+    "Total number of matching filings, if the register reports it",
+    "Always null: ask for a higher limit, or narrow the dates",
+    {
+      company: Schema.NullOr(Schema.String),
+      cik: orNull(Schema.String, "The company's number at the SEC"),
+      form: orNull(Schema.String, "Form type, such as 10-K"),
+      filed_at: orNull(Schema.String, "Date of filing"),
+      period: orNull(Schema.String, "Last day of the period that the filing reports on"),
+      accession_number: orNull(Schema.String, "The filing's number"),
+      url: orNull(Schema.String, "URL of the filing's main document"),
+      description: Schema.NullOr(Schema.String)
+    }
+  ),
   example: { ticker: "AAPL", forms: ["10-K"], limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? govFilingsDefaultLimit) - (partial ? 1 : 0)

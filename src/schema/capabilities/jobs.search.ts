@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { orNull, pick, sandboxDomain, slug, titleCase } from "./shapes.ts"
+import { listOf, onePage, orNull, pick, sandboxDomain, slug, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const jobsSearchDefaultLimit = 10
@@ -45,29 +45,21 @@ export const jobsSearch = capability({
     limit: Schema.optionalKey(Field.limit("Maximum number of jobs, 10 by default", 100))
   }),
   anyOf: [["query"], ["company_domain"], ["company_name"], ["location"]],
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        title: Schema.NullOr(Schema.String),
-        company_name: Schema.NullOr(Schema.String),
-        company_domain: Schema.NullOr(Schema.String),
-        location: orNull(Schema.String, "The location as written in the posting"),
-        url: orNull(Schema.String, "URL of the posting, or of the application page"),
-        posted_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
-        employment_type: orNull(Schema.String, "Full-time, contract and the like, in the provider's words"),
-        salary_min: Schema.NullOr(Schema.Finite),
-        salary_max: Schema.NullOr(Schema.Finite),
-        currency: orNull(Schema.String, "Currency of the salary, such as USD"),
-        remote: Schema.NullOr(Schema.Boolean),
-        description: Schema.NullOr(Schema.String)
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching jobs, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
+  output: listOf("Total number of matching jobs, if the provider reports it", onePage, {
+    title: Schema.NullOr(Schema.String),
+    company_name: Schema.NullOr(Schema.String),
+    company_domain: Schema.NullOr(Schema.String),
+    location: orNull(Schema.String, "The location as written in the posting"),
+    url: orNull(Schema.String, "URL of the posting, or of the application page"),
+    posted_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
+    employment_type: orNull(Schema.String, "Full-time, contract and the like, in the provider's words"),
+    salary_min: Schema.NullOr(Schema.Finite),
+    salary_max: Schema.NullOr(Schema.Finite),
+    currency: orNull(Schema.String, "Currency of the salary, such as USD"),
+    remote: Schema.NullOr(Schema.Boolean),
+    description: Schema.NullOr(Schema.String)
   }),
   example: { query: "data engineer", location: "Berlin", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? jobsSearchDefaultLimit) - (partial ? 1 : 0)

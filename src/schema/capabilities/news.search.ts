@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { orNull, slug } from "./shapes.ts"
+import { listOf, onePage, orNull, slug } from "./shapes.ts"
 
 /** The default limit, which every adapter requests. */
 export const newsSearchDefaultLimit = 10
@@ -39,23 +39,15 @@ export const newsSearch = capability({
       Field.domain("Only news about the company with this domain, such as example.com")
     )
   }),
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        title: Schema.NullOr(Schema.String),
-        url: Schema.NullOr(Schema.String),
-        source: orNull(Schema.String, "Publisher: a name or a domain"),
-        published_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
-        snippet: Schema.NullOr(Schema.String),
-        image_url: Schema.NullOr(Schema.String)
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching articles, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
+  output: listOf("Total number of matching articles, if the provider reports it", onePage, {
+    title: Schema.NullOr(Schema.String),
+    url: Schema.NullOr(Schema.String),
+    source: orNull(Schema.String, "Publisher: a name or a domain"),
+    published_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
+    snippet: Schema.NullOr(Schema.String),
+    image_url: Schema.NullOr(Schema.String)
   }),
   example: { query: "electric trucks", recency: "month", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? newsSearchDefaultLimit) - (partial ? 1 : 0)

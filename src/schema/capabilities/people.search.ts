@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { location, orNull, person, Person, pick, sandboxDomain, slug, titleCase } from "./shapes.ts"
+import { listOf, location, nextPage, person, Person, pick, sandboxDomain, slug, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const peopleSearchDefaultLimit = 10
@@ -82,14 +82,8 @@ export const peopleSearch = capability({
     ["employee_range"],
     ["keywords"]
   ],
-  output: Schema.Struct({
-    items: Schema.Array(Person),
-    total: orNull(Schema.Int, "Total number of matching people, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of matching people, if the provider reports it", nextPage, Person.fields),
   example: { titles: ["head of sales"], company_domains: ["example.com"], limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, provider, seed, partial }) => {
     const count = (input.limit ?? peopleSearchDefaultLimit) - (partial ? 1 : 0)

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { orNull, titleCase } from "./shapes.ts"
+import { listOf, onePage, orNull, titleCase } from "./shapes.ts"
 
 /** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const placesSearchDefaultLimit = 10
@@ -37,27 +37,19 @@ export const placesSearch = capability({
     country: Schema.optionalKey(Locale.country("Country to look in, two letters such as us")),
     limit: Schema.optionalKey(Field.limit("Maximum number of places, 10 by default", 100))
   }),
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        name: Schema.NullOr(Schema.String),
-        address: Schema.NullOr(Schema.String),
-        phone: Schema.NullOr(Schema.String),
-        website: Schema.NullOr(Schema.String),
-        rating: orNull(Schema.Finite, "Average of the reviews, 1 to 5"),
-        reviews: orNull(Schema.Int, "Number of reviews"),
-        lat: orNull(Schema.Finite, "Latitude in degrees, north is positive"),
-        lng: orNull(Schema.Finite, "Longitude in degrees, east is positive"),
-        place_id: orNull(Schema.String, "The place's id on the map"),
-        category: Schema.NullOr(Schema.String)
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching places, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
+  output: listOf("Total number of matching places, if the provider reports it", onePage, {
+    name: Schema.NullOr(Schema.String),
+    address: Schema.NullOr(Schema.String),
+    phone: Schema.NullOr(Schema.String),
+    website: Schema.NullOr(Schema.String),
+    rating: orNull(Schema.Finite, "Average of the reviews, 1 to 5"),
+    reviews: orNull(Schema.Int, "Number of reviews"),
+    lat: orNull(Schema.Finite, "Latitude in degrees, north is positive"),
+    lng: orNull(Schema.Finite, "Longitude in degrees, east is positive"),
+    place_id: orNull(Schema.String, "The place's id on the map"),
+    category: Schema.NullOr(Schema.String)
   }),
   example: { query: "dentist", location: "Berlin", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? placesSearchDefaultLimit) - (partial ? 1 : 0)

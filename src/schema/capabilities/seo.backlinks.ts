@@ -74,7 +74,6 @@ export const seoBacklinks = capability({
   }),
   example: { target: "example.com", limit: 5 },
   matched: (output) => output.items.length > 0 || (output.summary?.backlinks ?? 0) > 0,
-  results: (output) => output.items.length,
   requested: (input) => (input.summary_only === true ? 0 : (input.limit ?? null)),
   side_effect: false,
   simulate: ({ input, seed, partial }) => {

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
-import { orNull, pick } from "./shapes.ts"
+import { listOf, orNull, pick } from "./shapes.ts"
 
 /** The default limit for ideas from a seed. The quote is for as many ideas, and every adapter requests as many. */
 export const seoKeywordsDefaultLimit = 10
@@ -58,33 +58,29 @@ export const seoKeywords = capability({
     )
   }),
   anyOf: [["keywords"], ["seed"]],
-  output: Schema.Struct({
-    items: Schema.Array(
-      Schema.Struct({
-        keyword: Schema.NullOr(Schema.String),
-        search_volume: orNull(Schema.Int, "Searches per month, averaged over the last year"),
-        cpc: orNull(Schema.Finite, "Cost of a click on an ad, in US dollars"),
-        competition: orNull(Schema.Finite, "0 to 100: how many advertisers bid on it"),
-        difficulty: orNull(Schema.Finite, "0 to 100: how hard it is to rank for"),
-        trend: orNull(
-          Schema.Array(
-            Schema.Struct({
-              year: Schema.Int,
-              month: Schema.Int,
-              volume: orNull(Schema.Finite, "Searches in the month")
-            })
-          ),
-          "Number of searches in each month; null if the provider does not report them"
+  output: listOf(
+    "Total number of matching keywords, if the provider reports it",
+    "Always null: ask for a higher limit",
+    {
+      keyword: Schema.NullOr(Schema.String),
+      search_volume: orNull(Schema.Int, "Searches per month, averaged over the last year"),
+      cpc: orNull(Schema.Finite, "Cost of a click on an ad, in US dollars"),
+      competition: orNull(Schema.Finite, "0 to 100: how many advertisers bid on it"),
+      difficulty: orNull(Schema.Finite, "0 to 100: how hard it is to rank for"),
+      trend: orNull(
+        Schema.Array(
+          Schema.Struct({
+            year: Schema.Int,
+            month: Schema.Int,
+            volume: orNull(Schema.Finite, "Searches in the month")
+          })
         ),
-        intent: orNull(Schema.String, "informational, navigational, commercial, transactional or local")
-      })
-    ),
-    total: orNull(Schema.Int, "Total number of matching keywords, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Always null: ask for a higher limit")
-  }),
+        "Number of searches in each month; null if the provider does not report them"
+      ),
+      intent: orNull(Schema.String, "informational, navigational, commercial, transactional or local")
+    }
+  ),
   example: { keywords: ["crm software", "sales automation"], country: "us", language: "en" },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   requested: (input) => input.keywords?.length ?? input.limit ?? null,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {

@@ -73,8 +73,6 @@ export const serpSearch = capability({
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher depth")
   }),
   example: { query: "crm software", country: "us", language: "en", depth: 10 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   requested: (input) => input.depth ?? null,
   side_effect: false,
   simulate: ({ input, partial }) => {

@@ -10,6 +10,18 @@ import { Schema } from "effect"
 export const orNull = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.NullOr(schema).annotate({ description })
 
+/** The `next_cursor` of a list with further pages, and of a search that has one page. */
+export const nextPage = "Pass as cursor for the next page; null at the end"
+export const onePage = "Always null: a search has one page, ask for a higher limit"
+
+/** An output that lists items of these fields. `total` and `next` describe its other two fields. */
+export const listOf = <F extends Schema.Struct.Fields>(total: string, next: string, fields: F) =>
+  Schema.Struct({
+    items: Schema.Array(Schema.Struct(fields)),
+    total: orNull(Schema.Int, total),
+    next_cursor: orNull(Schema.String, next)
+  })
+
 /** A record of which the fields may be left out that may be null, and records by name. */
 type Reported<T> = Partial<T> & {
   readonly [K in keyof T as null extends T[K] ? never : string extends keyof T[K] ? never : K]: T[K]

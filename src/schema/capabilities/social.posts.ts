@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { orNull, slug } from "./shapes.ts"
+import { listOf, nextPage, slug } from "./shapes.ts"
 import { accountUrl, handle, handleOf, Post, post } from "./posts.ts"
 
 /** The default limit. The quote is for as many posts, and every adapter shortens its result to as many. */
@@ -43,14 +43,8 @@ export const socialPosts = capability({
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, for the same account", 4096))
   }),
   anyOf: [["handle"], ["url"]],
-  output: Schema.Struct({
-    items: Schema.Array(Post),
-    total: orNull(Schema.Int, "Total number of posts of the account, if the provider reports it"),
-    next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
-  }),
+  output: listOf("Total number of posts of the account, if the provider reports it", nextPage, Post.fields),
   example: { platform: "tiktok", handle: "example", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? socialPostsDefaultLimit) - (partial ? 1 : 0)

@@ -70,8 +70,6 @@ export const webSearch = capability({
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
   }),
   example: { query: "open source workflow engines", limit: 5 },
-  matched: (output) => output.items.length > 0,
-  results: (output) => output.items.length,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? webSearchDefaultLimit) - (partial ? 1 : 0)

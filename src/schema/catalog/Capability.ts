@@ -39,9 +39,12 @@ export interface Definition<I, O> {
   readonly output: Schema.Codec<O, unknown>
   /** A valid input, shown by inspect. */
   readonly example: NoInfer<I>
-  /** Whether an output is a match. Otherwise the run is `no_match`, which `billing` may or may not charge. */
-  readonly matched: (output: NoInfer<O>) => boolean
-  /** The number of results in an output, for metered billing. The default is 1. */
+  /**
+   * Whether an output is a match. Otherwise the run is `no_match`, which `billing` may or may not charge. May be left out for an output with
+   * `items`, which is a match if it has any.
+   */
+  readonly matched?: (output: NoInfer<O>) => boolean
+  /** The number of results in an output, for metered billing. The default is the number of `items`, and 1 for an output that has none. */
   readonly results?: (output: NoInfer<O>) => number
   /** Whether an output is inconclusive. A run with `highest_success_rate` then calls the next provider and keeps this output as a fallback. */
   readonly inconclusive?: (output: NoInfer<O>) => boolean
@@ -128,6 +131,9 @@ const vouchedIn = <O>(output: Contract<O>, stored: unknown, vouches: (output: O)
   return output.accepts(own) ? vouches(own) : null
 }
 
+const itemsIn = (output: unknown): number =>
+  isRecord(output) && Array.isArray(output["items"]) ? output["items"].length : 0
+
 export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O> => {
   const input = contract(definition.input, {
     title: `Input of ${definition.slug}`,
@@ -135,6 +141,9 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
   })
   const { owned, vouches } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })
+  const isList = output.fields.includes("items")
+  if (definition.matched === undefined && !isList)
+    throw new Error(`${definition.slug}: says of no output whether it matches`)
   let acceptable: Acceptable | undefined
   return {
     slug: definition.slug,
@@ -158,8 +167,8 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     judge: (value) =>
       output.accepts(value)
         ? {
-            matched: definition.matched(value),
-            results: definition.results?.(value) ?? 1,
+            matched: definition.matched?.(value) ?? itemsIn(value) > 0,
+            results: definition.results?.(value) ?? (isList ? itemsIn(value) : 1),
             unbilled: definition.unbilled?.(value) ?? false,
             inconclusive: definition.inconclusive?.(value) ?? false
           }
