@@ -30,7 +30,7 @@ const missing = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status < 400 || isRecord(at(reply.body, "data"))) return undefined
   const detail = text(reply.body, "detail") ?? ""
   return reply.status === 404 && detail !== "Not Found" && /not (be )?found|not exist/i.test(detail)
-    ? noMatch("no account found", units(reply))
+    ? noMatch("no account found")
     : refusal(reply)
 }
 
@@ -103,7 +103,7 @@ const profile = offer(socialProfile, {
   response: (reply, input) => {
     const profile = profileReaders[input.platform]?.(reply.body) ?? account({})
     if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
-    return match({ ...profile, platform: input.platform }, units(reply))
+    return match({ ...profile, platform: input.platform })
   }
 })
 

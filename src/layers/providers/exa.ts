@@ -51,7 +51,6 @@ const search = offer(webSearch, {
     pageFrom(reply.body, "results", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
-      cost: dollarsSpent(reply),
       item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),
@@ -142,7 +141,6 @@ const findPeople = offer(peopleSearch, {
     pageFrom(reply.body, "results", {
       none: "nobody found",
       limit: input.limit ?? peopleSearchDefaultLimit,
-      cost: dollarsSpent(reply),
       item: personOf
     })
 })
@@ -201,7 +199,6 @@ const findCompanies = offer(companySearch, {
     pageFrom(reply.body, "results", {
       none: "no companies found",
       limit: input.limit ?? companySearchDefaultLimit,
-      cost: dollarsSpent(reply),
       item: companyOf
     })
 })
@@ -231,7 +228,6 @@ const news = offer(newsSearch, {
     pageFrom(reply.body, "results", {
       none: "no articles found",
       limit: input.limit ?? newsSearchDefaultLimit,
-      cost: dollarsSpent(reply),
       item: (article) => ({
         title: text(article, "title"),
         url: text(article, "url"),
@@ -263,29 +259,26 @@ const scrape = offer(webScrape, {
     const status = list(reply.body, "statuses")?.[0]
     if (text(status, "status") === "error") {
       const tag = text(status, "error", "tag") ?? "CRAWL_UNKNOWN_ERROR"
-      if (unreachable.has(tag)) return noMatch(`the page can't be read: ${tag}`, dollarsSpent(reply))
+      if (unreachable.has(tag)) return noMatch(`the page can't be read: ${tag}`)
       return failure(tag.endsWith("TIMEOUT") ? "provider_timeout" : "provider_error", `the page can't be read: ${tag}`)
     }
     const page = list(reply.body, "results")?.[0]
     if (page === undefined) return unreadable("results")
     const content = text(page, "text")
-    if (content === null) return noMatch("the page is empty", dollarsSpent(reply))
-    return match(
-      {
-        url: input.url,
-        final_url: text(page, "url"),
-        status_code: null,
-        title: text(page, "title"),
-        content,
-        links: null,
-        metadata: withoutNulls({
-          author: text(page, "author"),
-          published_at: text(page, "publishedDate"),
-          image: text(page, "image")
-        })
-      },
-      dollarsSpent(reply)
-    )
+    if (content === null) return noMatch("the page is empty")
+    return match({
+      url: input.url,
+      final_url: text(page, "url"),
+      status_code: null,
+      title: text(page, "title"),
+      content,
+      links: null,
+      metadata: withoutNulls({
+        author: text(page, "author"),
+        published_at: text(page, "publishedDate"),
+        image: text(page, "image")
+      })
+    })
   }
 })
 

@@ -45,7 +45,6 @@ const search = offer(webSearch, {
     return pageFrom(reply.body, "data.web", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
-      cost: credits(reply),
       item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),
@@ -100,24 +99,21 @@ const scrape = offer(webScrape, {
     if (!isRecord(data)) return unreadable("data")
     const metadata = at(data, "metadata")
     const status = whole(metadata, "statusCode")
-    if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`, credits(reply))
+    if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`)
     const content = input.format === "links" ? null : text(data, input.format ?? "markdown")
     const links = texts(data, "links")
     if (input.format === "links" ? (links ?? []).length === 0 : content === null) {
-      return noMatch(input.format === "links" ? "the page has no links" : "the page is empty", credits(reply))
+      return noMatch(input.format === "links" ? "the page has no links" : "the page is empty")
     }
-    return match(
-      {
-        url: input.url,
-        final_url: text(metadata, "url") ?? text(metadata, "sourceURL"),
-        status_code: status,
-        title: text(metadata, "title"),
-        content,
-        links,
-        metadata: metadataOf(metadata)
-      },
-      credits(reply)
-    )
+    return match({
+      url: input.url,
+      final_url: text(metadata, "url") ?? text(metadata, "sourceURL"),
+      status_code: status,
+      title: text(metadata, "title"),
+      content,
+      links,
+      metadata: metadataOf(metadata)
+    })
   }
 })
 

@@ -72,11 +72,11 @@ const findEmail = offer(emailFind, {
   request: (input) => revealed(input, "emails"),
   response: (reply) => {
     const result = entryOf(reply)
-    if (result === "missing") return noMatch("the person is not known", credits(reply))
+    if (result === "missing") return noMatch("the person is not known")
     if ("_tag" in result) return result
     const { entry } = result
     const address = list(entry, "emails")?.find((one) => text(one, "type") === "work" && text(one, "email") !== null)
-    if (address === undefined) return noMatch("no address found", credits(reply))
+    if (address === undefined) return noMatch("no address found")
     return match(
       workEmail({
         email: text(address, "email"),
@@ -84,8 +84,7 @@ const findEmail = offer(emailFind, {
         first_name: text(entry, "firstName"),
         last_name: text(entry, "lastName"),
         company_domain: host(text(entry, "company", "domain"))
-      }),
-      credits(reply)
+      })
     )
   }
 })
@@ -102,17 +101,14 @@ const findPhone = offer(phoneFind, {
   request: (input) => revealed(input, "phones"),
   response: (reply) => {
     const result = entryOf(reply)
-    if (result === "missing") return noMatch("the person is not known", credits(reply))
+    if (result === "missing") return noMatch("the person is not known")
     if ("_tag" in result) return result
     const numbers = (list(result.entry, "phones") ?? []).filter(
       (one) => text(one, "number") !== null && flag(one, "doNotCall") !== true
     )
     const best = kinds.flatMap((kind) => numbers.filter((one) => text(one, "type") === kind))[0] ?? numbers[0]
-    if (best === undefined) return noMatch("no number found", credits(reply))
-    return match(
-      { phone: international(text(best, "number")), phone_type: text(best, "type"), confidence: null },
-      credits(reply)
-    )
+    if (best === undefined) return noMatch("no number found")
+    return match({ phone: international(text(best, "number")), phone_type: text(best, "type"), confidence: null })
   }
 })
 
@@ -128,11 +124,11 @@ const enrich = offer(companyEnrich, {
   }),
   response: (reply) => {
     const result = entryOf(reply)
-    if (result === "missing") return noMatch("the company is not known", credits(reply))
+    if (result === "missing") return noMatch("the company is not known")
     if ("_tag" in result) return result
     const { entry } = result
     const name = text(entry, "name")
-    if (name === null) return noMatch("the company is not known", credits(reply))
+    if (name === null) return noMatch("the company is not known")
     return match(
       company({
         name,
@@ -148,8 +144,7 @@ const enrich = offer(companyEnrich, {
         funding: whole(entry, "funding", "totalRoundsAmount")?.toString() ?? null,
         phone: international(text(entry, "phones", 0, "number")),
         provider_ids: providerIds("lusha", entry, "id")
-      }),
-      credits(reply)
+      })
     )
   }
 })

@@ -53,8 +53,7 @@ const verify = offer(emailVerify, {
         mx_found: flagged("has_dns_mx"),
         did_you_mean: text(reply.body, "suggested_correction"),
         provider_status: verdict
-      }),
-      spent(reply)
+      })
     )
   }
 })

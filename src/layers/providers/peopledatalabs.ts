@@ -121,18 +121,15 @@ const enrichPerson = offer(peopleEnrich, {
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
-    if (person.full_name === null && person.network_url === null) return noMatch("an empty record", spent(reply))
+    if (person.full_name === null && person.network_url === null) return noMatch("an empty record")
     const likelihood = number(reply.body, "likelihood")
-    return match(
-      {
-        ...person,
-        experience: list(data, "experience")?.map(experienceOf) ?? null,
-        education: list(data, "education")?.map(educationOf) ?? null,
-        skills: texts(data, "skills"),
-        match_confidence: likelihood === null ? null : likelihood / 10
-      },
-      spent(reply)
-    )
+    return match({
+      ...person,
+      experience: list(data, "experience")?.map(experienceOf) ?? null,
+      education: list(data, "education")?.map(educationOf) ?? null,
+      skills: texts(data, "skills"),
+      match_confidence: likelihood === null ? null : likelihood / 10
+    })
   }
 })
 
@@ -178,7 +175,7 @@ const queryOf = (input: InputOf<typeof peopleSearch>) => ({
 })
 
 /** A page of a search. There is a next page only after a full one. */
-const recordsOf = <A>(reply: Reply, item: (record: unknown) => A, limit: number, reported: Cost | null) => {
+const recordsOf = <A>(reply: Reply, item: (record: unknown) => A, limit: number, reported: Cost | null = null) => {
   const isFull = (list(reply.body, "data")?.length ?? 0) >= limit
   return pageFrom(reply.body, "data", {
     none: "no record found",
@@ -204,7 +201,7 @@ const search = offer(peopleSearch, {
       ...defined({ scroll_token: redeem("peopledatalabs", input.cursor) })
     }
   }),
-  response: (reply, input) => recordsOf(reply, personOf, input.limit ?? peopleSearchDefaultLimit, spent(reply))
+  response: (reply, input) => recordsOf(reply, personOf, input.limit ?? peopleSearchDefaultLimit)
 })
 
 const companyOf = (data: unknown): Company => {
@@ -287,20 +284,17 @@ const networkPage = offer(networkProfile, {
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
-    if (person.full_name === null) return noMatch("an empty record", spent(reply))
-    return match(
-      {
-        ...person,
-        about: text(data, "summary"),
-        followers: null,
-        connections: whole(data, "linkedin_connections"),
-        experience: list(data, "experience")?.map(experienceOf) ?? null,
-        education: list(data, "education")?.map(educationOf) ?? null,
-        skills: texts(data, "skills"),
-        is_connected: null
-      },
-      spent(reply)
-    )
+    if (person.full_name === null) return noMatch("an empty record")
+    return match({
+      ...person,
+      about: text(data, "summary"),
+      followers: null,
+      connections: whole(data, "linkedin_connections"),
+      experience: list(data, "experience")?.map(experienceOf) ?? null,
+      education: list(data, "education")?.map(educationOf) ?? null,
+      skills: texts(data, "skills"),
+      is_connected: null
+    })
   }
 })
 

@@ -46,7 +46,6 @@ const search = offer(webSearch, {
     pageFrom(reply.body, "organic", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
-      cost: credits(reply),
       item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "link"),
@@ -92,7 +91,6 @@ const results = offer(serpSearch, {
     pageFrom(reply.body, "organic", {
       none: "no results on the page",
       limit: input.depth ?? serpSearchDefaultDepth,
-      cost: credits(reply),
       item: (page, index) => ({
         type: "organic",
         position: whole(page, "position") ?? index + 1,
@@ -185,7 +183,6 @@ const news = offer(newsSearch, {
     pageFrom(reply.body, "news", {
       none: "no articles found",
       limit: input.limit ?? newsSearchDefaultLimit,
-      cost: credits(reply),
       item: (article) => ({
         title: text(article, "title"),
         url: text(article, "link"),

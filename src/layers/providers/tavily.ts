@@ -53,7 +53,6 @@ const search = offer(webSearch, {
     pageFrom(reply.body, "results", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
-      cost: credits(reply),
       item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),
@@ -90,7 +89,6 @@ const news = offer(newsSearch, {
     pageFrom(reply.body, "results", {
       none: "no articles found",
       limit: input.limit ?? newsSearchDefaultLimit,
-      cost: credits(reply),
       item: (article) => ({
         title: text(article, "title"),
         url: text(article, "url"),
@@ -122,20 +120,17 @@ const scrape = offer(webScrape, {
       const failed = list(reply.body, "failed_results")?.[0]
       // Tavily does not charge for failed pages, and this capability does not bill misses.
       if (failed === undefined && page === undefined) return unreadable("results")
-      return noMatch(text(failed, "error") ?? "the page is empty", credits(reply))
+      return noMatch(text(failed, "error") ?? "the page is empty")
     }
-    return match(
-      {
-        url: input.url,
-        final_url: text(page, "url"),
-        status_code: null,
-        title: text(page, "title"),
-        content,
-        links: null,
-        metadata: {}
-      },
-      credits(reply)
-    )
+    return match({
+      url: input.url,
+      final_url: text(page, "url"),
+      status_code: null,
+      title: text(page, "title"),
+      content,
+      links: null,
+      metadata: {}
+    })
   }
 })
 

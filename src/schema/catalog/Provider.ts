@@ -337,6 +337,7 @@ export const provider = (
     /** The price of a credit in the smallest paid plan. */
     readonly credit?: string
     readonly offers: ReadonlyArray<UnpricedOffer>
+    /** The cost of a raw call, and of an outcome without a cost. An offer of several calls adds their costs up itself. */
     readonly measured?: (reply: Reply) => Cost | null
     readonly httpErrors?: (reply: Reply) => Failure | undefined
     /** Recognizes replies without an answer, such as a miss, for all offers. Called after `httpErrors`, with the capability's name. */
@@ -344,6 +345,12 @@ export const provider = (
   }
 ): Provider => {
   const { credits, httpErrors, offers, unanswered } = definition
+  const measured = definition.measured ?? reportsNoCost
+  const costed = (outcome: Outcome<unknown>, reply: Reply): Outcome<unknown> => {
+    if ((outcome._tag !== "Match" && outcome._tag !== "NoMatch") || outcome.cost !== undefined) return outcome
+    const cost = measured(reply)
+    return cost === null ? outcome : { ...outcome, cost }
+  }
   const checked =
     <Rest extends ReadonlyArray<unknown>, A>(read: (reply: Reply, ...rest: Rest) => A) =>
     (reply: Reply, ...rest: Rest): A | Failure =>
@@ -357,12 +364,12 @@ export const provider = (
     excluded: definition.excluded ?? null,
     free: definition.free ?? false,
     credit: definition.credit ?? null,
-    measured: definition.measured ?? reportsNoCost,
+    measured,
     offers: offers.map(({ reconcile, bounce, ...one }) => ({
       ...one,
       price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
-      response: checked(
-        (reply, ...rest: [unknown, Schema.Json]) => unanswered?.(reply, one.capability) ?? one.response(reply, ...rest)
+      response: checked((reply, ...rest: [unknown, Schema.Json]) =>
+        costed(unanswered?.(reply, one.capability) ?? one.response(reply, ...rest), reply)
       ),
       ...(reconcile && { reconcile: { ...reconcile, finding: checked(reconcile.finding) } }),
       ...(bounce && { bounce: { ...bounce, finding: checked(bounce.finding) } })

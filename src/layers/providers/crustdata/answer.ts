@@ -17,7 +17,7 @@ export const isMiss = (reply: Reply): boolean =>
   reply.status === 404 && text(reply.body, "error", "type") === "not_found"
 
 export const missed = (reply: Reply): Outcome<never> | undefined =>
-  isMiss(reply) ? noMatch("nothing on record", used(reply)) : undefined
+  isMiss(reply) ? noMatch("nothing on record") : undefined
 
 /** One condition, or several joined by and/or. */
 export type Filter =

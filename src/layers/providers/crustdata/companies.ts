@@ -7,7 +7,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities
 import { type Company, company, location } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { all, contains, type Filter, inBands, note, used, within } from "./answer.ts"
+import { all, contains, type Filter, inBands, note, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { pageFrom } from "../kit/outcome.ts"
 import { at, host, providerIds, text, webAddress, whole } from "../kit/read.ts"
@@ -80,7 +80,6 @@ export const findCompanies = offer(companySearch, {
     pageFrom(reply.body, "companies", {
       none: "no companies found",
       limit: input.limit ?? companySearchDefaultLimit,
-      cost: used(reply),
       item: companyOf,
       total: whole(reply.body, "total_count"),
       next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
@@ -121,7 +120,6 @@ export const findJobs = offer(jobsSearch, {
     pageFrom(reply.body, "job_listings", {
       none: "no jobs found",
       limit: input.limit ?? jobsSearchDefaultLimit,
-      cost: used(reply),
       item: (one) => ({
         title: text(one, "job_details", "title"),
         company_name: text(one, "company", "basic_info", "name"),

@@ -9,7 +9,7 @@ import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type CallParts, offer } from "../../../schema/catalog/Provider.ts"
-import { all, bestMatch, contains, inBands, isBand, note, used, within } from "./answer.ts"
+import { all, bestMatch, contains, inBands, isBand, note, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch, pageFrom, unreadable } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
@@ -117,7 +117,6 @@ export const findPeople = offer(peopleSearch, {
     pageFrom(reply.body, "profiles", {
       none: "nobody found",
       limit: input.limit ?? peopleSearchDefaultLimit,
-      cost: used(reply),
       item: personOf,
       total: whole(reply.body, "total_count"),
       next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
@@ -168,25 +167,22 @@ export const enrichPerson = offer(peopleEnrich, {
   response: (reply) => {
     const best = bestMatch(reply)
     if (best === undefined) return unreadable("matches")
-    if (best === null) return noMatch("nobody found", used(reply))
+    if (best === null) return noMatch("nobody found")
     const data = at(best, "person_data")
     const profile = personOf(data)
-    if (profile.full_name === null && profile.network_url === null) return noMatch("an empty profile", used(reply))
+    if (profile.full_name === null && profile.network_url === null) return noMatch("an empty profile")
     const current = jobs(data, "current")
     const past = jobs(data, "past")
     const hasJobs = current !== null || past !== null
-    return match(
-      {
-        ...profile,
-        experience: hasJobs
-          ? [...(current ?? []).map(experienceOf(true)), ...(past ?? []).map(experienceOf(false))]
-          : null,
-        education: list(data, "education", "schools")?.map(educationOf) ?? null,
-        skills: texts(data, "skills", "professional_network_skills"),
-        match_confidence: number(best, "confidence_score")
-      },
-      used(reply)
-    )
+    return match({
+      ...profile,
+      experience: hasJobs
+        ? [...(current ?? []).map(experienceOf(true)), ...(past ?? []).map(experienceOf(false))]
+        : null,
+      education: list(data, "education", "schools")?.map(educationOf) ?? null,
+      skills: texts(data, "skills", "professional_network_skills"),
+      match_confidence: number(best, "confidence_score")
+    })
   }
 })
 
@@ -218,15 +214,14 @@ export const findEmail = offer(emailFind, {
     const emails = list(data, "contact", "business_emails") ?? []
     const usable = emails.find((one) => text(one, "status") !== "invalid") ?? emails[0]
     const email = text(usable, "email")
-    if (email === null) return noMatch("no address found", used(reply))
+    if (email === null) return noMatch("no address found")
     return match(
       workEmail({
         email,
         email_status: entryIn(emailStatuses, text(usable, "status")) ?? "unknown",
         first_name: text(data, "basic_profile", "first_name"),
         last_name: text(data, "basic_profile", "last_name")
-      }),
-      used(reply)
+      })
     )
   }
 })
@@ -241,7 +236,7 @@ export const findPhone = offer(phoneFind, {
     const best = bestMatch(reply)
     if (best === undefined) return unreadable("matches")
     const phone = international(text(best, "person_data", "contact", "phone_numbers", 0))
-    if (phone === null) return noMatch("no number found", used(reply))
-    return match({ phone, phone_type: null, confidence: null }, used(reply))
+    if (phone === null) return noMatch("no number found")
+    return match({ phone, phone_type: null, confidence: null })
   }
 })

@@ -7,7 +7,7 @@ import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
 import { withoutNulls } from "../../../schema/defined.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
-import { instant, itemsOf, readResult, spent, task } from "./task.ts"
+import { instant, itemsOf, readResult, task } from "./task.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, text, texts, whole } from "../kit/read.ts"
 
@@ -25,15 +25,12 @@ export const technologies = offer(companyTech, {
       const technologies = entries(at(result, "technologies")).flatMap(([, group]) =>
         entries(group).flatMap(([category, names]) => (texts(names) ?? []).map((name) => ({ name, category })))
       )
-      if (technologies.length === 0) return noMatch("no technologies found", spent(reply))
-      return match(
-        {
-          domain: text(result, "domain") ?? input.domain.toLowerCase(),
-          technologies: technologies,
-          detected_at: instant(text(result, "last_visited"))
-        },
-        spent(reply)
-      )
+      if (technologies.length === 0) return noMatch("no technologies found")
+      return match({
+        domain: text(result, "domain") ?? input.domain.toLowerCase(),
+        technologies: technologies,
+        detected_at: instant(text(result, "last_visited"))
+      })
     })
 })
 
@@ -70,8 +67,8 @@ export const scrape = offer(webScrape, {
       if (items === null) return unreadable("items")
       const page = items[0]
       const status = whole(page, "status_code")
-      if (page === undefined) return noMatch("the page can't be read", spent(reply))
-      if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`, spent(reply))
+      if (page === undefined) return noMatch("the page can't be read")
+      if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`)
       const content = at(page, "page_content")
       const frame = input.only_main_content === false ? [at(content, "header"), at(content, "footer")] : []
       const parts = [...frame.slice(0, 1), ...topicsOf(content), ...frame.slice(1)]
@@ -83,20 +80,17 @@ export const scrape = offer(webScrape, {
             ? null
             : text(page, "page_as_markdown")
       if (input.format === "links" ? links.length === 0 : (written ?? "") === "") {
-        return noMatch(input.format === "links" ? "the page has no links" : "the page is empty", spent(reply))
+        return noMatch(input.format === "links" ? "the page has no links" : "the page is empty")
       }
-      return match(
-        {
-          url: input.url,
-          final_url: null,
-          status_code: status,
-          title: text(content, "main_topic", 0, "h_title") ?? text(content, "main_topic", 0, "main_title"),
-          content: written,
-          links: isRecord(content) ? links : null,
-          metadata: withoutNulls({ language: text(content, "main_topic", 0, "language") })
-        },
-        spent(reply)
-      )
+      return match({
+        url: input.url,
+        final_url: null,
+        status_code: status,
+        title: text(content, "main_topic", 0, "h_title") ?? text(content, "main_topic", 0, "main_title"),
+        content: written,
+        links: isRecord(content) ? links : null,
+        metadata: withoutNulls({ language: text(content, "main_topic", 0, "language") })
+      })
     })
 })
 
@@ -113,20 +107,17 @@ export const records = offer(domainCheck, {
       const record = items.find((item) => text(item, "domain")?.toLowerCase() === input.domain.toLowerCase())
       const registered = flag(record, "registered")
       if (record === undefined) {
-        return noMatch("the provider has no record of the domain, so its availability is unknown", spent(reply))
+        return noMatch("the provider has no record of the domain, so its availability is unknown")
       }
       if (registered === null) return unreadable("registered")
-      return match(
-        {
-          domain: text(record, "domain"),
-          available: !registered,
-          premium: null,
-          price: null,
-          renewal_price: null,
-          currency: null,
-          min_years: null
-        },
-        spent(reply)
-      )
+      return match({
+        domain: text(record, "domain"),
+        available: !registered,
+        premium: null,
+        price: null,
+        renewal_price: null,
+        currency: null,
+        min_years: null
+      })
     })
 })

@@ -11,7 +11,7 @@ import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabiliti
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode } from "./locale.ts"
-import { instant, itemsOf, keyword, readResult, spent, spentInAll, task, taskAt } from "./task.ts"
+import { instant, itemsOf, keyword, readResult, spentInAll, task, taskAt } from "./task.ts"
 import { cost, match, noMatch, unreadable } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "../kit/read.ts"
 
@@ -61,9 +61,9 @@ export const keywords = offer(seoKeywords, {
     readResult(reply, "no keywords found", (result) => {
       const all = itemsOf(result)
       if (all === null) return unreadable("items")
-      if (all.length === 0) return noMatch("no keywords found", spent(reply))
+      if (all.length === 0) return noMatch("no keywords found")
       const items = all.slice(0, input.keywords?.length ?? input.limit ?? seoKeywordsDefaultLimit).map(keywordOf)
-      return match({ items, total: whole(result, "total_count") ?? items.length, next_cursor: null }, spent(reply))
+      return match({ items, total: whole(result, "total_count") ?? items.length, next_cursor: null })
     })
 })
 
@@ -110,9 +110,9 @@ export const backlinks = offer(seoBacklinks, {
       return readResult(reply, "no backlinks found", (result) => {
         const summary = summaryOf(result)
         if (summary.backlinks === null) return unreadable("backlinks")
-        if (summary.backlinks === 0) return noMatch("no backlinks found", spent(reply))
+        if (summary.backlinks === 0) return noMatch("no backlinks found")
         if (input.summary_only === true)
-          return match({ summary, items: [], total: summary.backlinks, next_cursor: null }, spent(reply))
+          return match({ summary, items: [], total: summary.backlinks, next_cursor: null })
         return { _tag: "Again", state: { summary, spent: total }, afterMillis: 0, job: false }
       })
     }
@@ -149,22 +149,19 @@ export const domainOverview = offer(seoDomain, {
       const metrics = at(result, "metrics")
       const items = itemsOf(result) ?? (isRecord(metrics) ? [] : null)
       if (items === null) return unreadable("items")
-      if (items.length === 0 && !isRecord(metrics)) return noMatch("the domain ranks for no keyword", spent(reply))
+      if (items.length === 0 && !isRecord(metrics)) return noMatch("the domain ranks for no keyword")
       const ranked = items.filter((item) => text(item, "ranked_serp_element", "serp_item", "type") !== "paid")
-      return match(
-        {
-          organic_keywords: whole(metrics, "organic", "count"),
-          organic_traffic: number(metrics, "organic", "etv"),
-          paid_keywords: whole(metrics, "paid", "count"),
-          top_keywords: ranked.slice(0, input.limit ?? seoDomainDefaultLimit).map((item) => ({
-            keyword: text(item, "keyword_data", "keyword"),
-            position: whole(item, "ranked_serp_element", "serp_item", "rank_absolute"),
-            volume: whole(item, "keyword_data", "keyword_info", "search_volume"),
-            url: text(item, "ranked_serp_element", "serp_item", "url")
-          })),
-          rank: null
-        },
-        spent(reply)
-      )
+      return match({
+        organic_keywords: whole(metrics, "organic", "count"),
+        organic_traffic: number(metrics, "organic", "etv"),
+        paid_keywords: whole(metrics, "paid", "count"),
+        top_keywords: ranked.slice(0, input.limit ?? seoDomainDefaultLimit).map((item) => ({
+          keyword: text(item, "keyword_data", "keyword"),
+          position: whole(item, "ranked_serp_element", "serp_item", "rank_absolute"),
+          volume: whole(item, "keyword_data", "keyword_info", "search_volume"),
+          url: text(item, "ranked_serp_element", "serp_item", "url")
+        })),
+        rank: null
+      })
     })
 })

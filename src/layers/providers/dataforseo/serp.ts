@@ -10,7 +10,7 @@ import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities
 import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
-import { instant, itemsOf, keyword, readResult, spent, task, taskAt } from "./task.ts"
+import { instant, itemsOf, keyword, readResult, task, taskAt } from "./task.ts"
 import { pageFrom } from "../kit/outcome.ts"
 import { entryIn, host, list, number, text, texts, whole } from "../kit/read.ts"
 
@@ -55,7 +55,6 @@ export const results = offer(serpSearch, {
         values: itemsOf(result)?.filter(isResult) ?? null,
         none: "no results on the page",
         limit: depthOf(input),
-        cost: spent(reply),
         item: (item) => ({
           type: typeOf(item),
           position: whole(item, "rank_absolute"),
@@ -104,7 +103,6 @@ export const news = offer(newsSearch, {
             .filter((article) => text(article, "url") !== null) ?? null,
         none: "no articles found",
         limit: input.limit ?? newsSearchDefaultLimit,
-        cost: spent(reply),
         item: (article) => ({
           title: text(article, "title"),
           url: text(article, "url"),
@@ -138,7 +136,6 @@ export const places = offer(placesSearch, {
         values: itemsOf(result)?.filter((item) => text(item, "type") === "maps_search") ?? null,
         none: "no places found",
         limit: input.limit ?? placesSearchDefaultLimit,
-        cost: spent(reply),
         item: (item) => ({
           name: text(item, "title"),
           address: text(item, "address"),

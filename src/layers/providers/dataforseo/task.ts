@@ -98,7 +98,7 @@ const resultsOf = (reply: Reply): ReadonlyArray<unknown> | null | undefined => {
 export const readResult = <O>(reply: Reply, nothing: string, read: (result: unknown) => Outcome<O>): Outcome<O> => {
   const results = resultsOf(reply)
   if (results === undefined) return unreadable("tasks[0].result")
-  return results === null ? noMatch(nothing, spent(reply)) : read(results[0])
+  return results === null ? noMatch(nothing) : read(results[0])
 }
 
 /** The items of a result. Null if they can't be read. Missing items are an empty list only if `items_count` is 0. */

@@ -25,6 +25,7 @@ export const cost = (unit: Cost["unit"], reported: unknown, ...path: Path): Cost
 
 const costPart = (reportedCost: Cost | null) => (reportedCost === null ? {} : { cost: reportedCost })
 
+/** Without a cost, it has the one that the provider's `measured` reads from the reply. So has a miss. */
 export const match = <O>(output: O, reportedCost: Cost | null = null): Outcome<O> => ({
   _tag: "Match",
   output,

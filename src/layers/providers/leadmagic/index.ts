@@ -42,7 +42,7 @@ const find = offer(emailFind, {
     const status = text(reply.body, "status")
     // A miss has both fields, and both are null.
     if (status === null && email === null && at(reply.body, "email") !== null) return unreadable("status")
-    if (email === null || status === "not_found") return noMatch("no address found", consumed(reply))
+    if (email === null || status === "not_found") return noMatch("no address found")
     return match(
       workEmail({
         email,
@@ -50,8 +50,7 @@ const find = offer(emailFind, {
         first_name: text(reply.body, "first_name"),
         last_name: text(reply.body, "last_name"),
         company_domain: text(reply.body, "domain")
-      }),
-      consumed(reply)
+      })
     )
   }
 })
@@ -72,8 +71,7 @@ const verify = offer(emailVerify, {
         // A missing field means that the provider did not check, null that there is no MX record.
         mx_found: mx === undefined ? null : text(mx) !== null,
         provider_status: verdict
-      }),
-      consumed(reply)
+      })
     )
   }
 })
@@ -117,8 +115,7 @@ const enrichCompany = offer(companyEnrich, {
         revenue: whole(body, "revenue")?.toString() ?? null,
         funding: whole(body, "total_funding")?.toString() ?? null,
         provider_ids: providerIds("leadmagic", field(body, "company_id"))
-      }),
-      consumed(reply)
+      })
     )
   }
 })

@@ -8,7 +8,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
 import { inCredits } from "../../../schema/money/Rates.ts"
 import { type EndpointName, offer } from "../../../schema/catalog/Provider.ts"
-import { consumed, note } from "./report.ts"
+import { note } from "./report.ts"
 import { pageFrom } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { defined } from "../../../schema/defined.ts"
@@ -42,7 +42,6 @@ export const findJobs = offer(jobsSearch, {
     pageFrom(reply.body, "results", {
       none: "no jobs found",
       limit: input.limit ?? jobsSearchDefaultLimit,
-      cost: consumed(reply),
       item: (job) => ({
         title: text(job, "title"),
         company_name: text(job, "company", "name"),
@@ -142,7 +141,6 @@ export const findAds = offer(adsSearch, {
     pageFrom(reply.body, "ads", {
       none: "no ads found",
       limit: input.limit ?? adsSearchDefaultLimit,
-      cost: consumed(reply),
       item: (one) => adOf(input.platform, one),
       total: list(reply.body, "ads")?.length ?? null
     })

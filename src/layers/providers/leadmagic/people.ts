@@ -20,7 +20,7 @@ export const findPhone = offer(phoneFind, {
   request: (input) => ({ body: defined({ profile_url: input.network_url, work_email: input.email }) }),
   response: (reply) => {
     const phone = international(text(reply.body, "mobile_number"))
-    if (phone !== null) return match({ phone, phone_type: "mobile", confidence: null }, consumed(reply))
+    if (phone !== null) return match({ phone, phone_type: "mobile", confidence: null })
     const free = consumed(reply)
     return free === null && text(reply.body, "message") === null
       ? unreadable("mobile_number")
@@ -86,29 +86,26 @@ export const networkPage = offer(networkProfile, {
         ? unreadable("full_name")
         : noMatch("no profile found", free)
     }
-    return match(
-      {
-        ...person({
-          full_name,
-          first_name: text(body, "first_name"),
-          last_name: text(body, "last_name"),
-          headline: text(body, "headline") ?? text(body, "professional_title"),
-          title: text(body, "experiences", 0, "title") ?? text(body, "current_position", "position_title"),
-          company_name: text(body, "company_name"),
-          company_domain: host(text(body, "company_website")),
-          network_url: webAddress(text(body, "profile_url")),
-          location: placeOf(text(body, "location"), text(body, "country")),
-          provider_ids: providerIds("leadmagic", body, "public_identifier")
-        }),
-        about: text(body, "about") ?? text(body, "bio"),
-        followers: whole(body, "followers"),
-        connections: whole(body, "connections"),
-        experience: (list(body, "experiences") ?? list(body, "work_experience"))?.map(positionOf) ?? null,
-        education: (list(body, "educations") ?? list(body, "education"))?.map(studyOf) ?? null,
-        skills: null,
-        is_connected: null
-      },
-      consumed(reply)
-    )
+    return match({
+      ...person({
+        full_name,
+        first_name: text(body, "first_name"),
+        last_name: text(body, "last_name"),
+        headline: text(body, "headline") ?? text(body, "professional_title"),
+        title: text(body, "experiences", 0, "title") ?? text(body, "current_position", "position_title"),
+        company_name: text(body, "company_name"),
+        company_domain: host(text(body, "company_website")),
+        network_url: webAddress(text(body, "profile_url")),
+        location: placeOf(text(body, "location"), text(body, "country")),
+        provider_ids: providerIds("leadmagic", body, "public_identifier")
+      }),
+      about: text(body, "about") ?? text(body, "bio"),
+      followers: whole(body, "followers"),
+      connections: whole(body, "connections"),
+      experience: (list(body, "experiences") ?? list(body, "work_experience"))?.map(positionOf) ?? null,
+      education: (list(body, "educations") ?? list(body, "education"))?.map(studyOf) ?? null,
+      skills: null,
+      is_connected: null
+    })
   }
 })

@@ -14,7 +14,6 @@ import { milliseconds, moment, seconds } from "../kit/moment.ts"
 import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { at, flag, list, text, whole } from "../kit/read.ts"
-import { charged } from "./answer.ts"
 
 type Input = InputOf<typeof adsSearch>
 const slug = "scrapecreators"
@@ -190,7 +189,7 @@ export const ads = (oneCredit: OfferRate, note: string) =>
       if (ads === null) return unreadable(fields[0] ?? "")
       const limit = input.limit ?? adsSearchDefaultLimit
       const page = cutPage(slug, placeInPages(slug, input.cursor), ads, limit, next(reply.body))
-      if (page.items.length === 0) return noMatch("no ads", charged(reply))
-      return match({ ...page, items: page.items.map(read), total: whole(reply.body, total) }, charged(reply))
+      if (page.items.length === 0) return noMatch("no ads")
+      return match({ ...page, items: page.items.map(read), total: whole(reply.body, total) })
     }
   })

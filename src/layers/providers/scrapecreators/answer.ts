@@ -12,7 +12,7 @@ export const charged = (reply: Reply): Cost | null => cost("credit", reply.body,
 /** Reads a miss or a failure. A 404 in the body means that there is no such account. An HTTP 404 means a wrong path. */
 export const missing = (reply: Reply): Outcome<never> | undefined => {
   if (flag(reply.body, "data", "accountDoesNotExist") === true || whole(reply.body, "errorStatus") === 404) {
-    return noMatch("no account found", charged(reply))
+    return noMatch("no account found")
   }
   if (reply.status === 404) return refusal(reply)
   return flag(reply.body, "success") === true ? undefined : unreadable("success")

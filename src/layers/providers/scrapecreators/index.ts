@@ -60,39 +60,36 @@ const networkPage = offer(networkProfile, {
         }
       ]
     })
-    return match(
-      {
-        ...person({
-          full_name: name,
-          headline: shown(body, "headline"),
-          company_name: experience.find((one) => one.end_date === null)?.company_name ?? null,
-          network_url: webAddress(input.network_url ?? null),
-          location: placeIn(text(body, "location"))
-        }),
-        about: text(body, "about"),
-        followers: whole(body, "followers"),
-        connections: whole(body, "connections"),
-        experience: experience.length === 0 ? null : experience,
-        education:
-          list(body, "education")?.flatMap((one) => {
-            const school = shown(one, "name")
-            return school === null
-              ? []
-              : [
-                  {
-                    school,
-                    degree: null,
-                    field: null,
-                    start_date: date(one, "startDate"),
-                    end_date: date(one, "endDate")
-                  }
-                ]
-          }) ?? null,
-        skills: null,
-        is_connected: null
-      },
-      charged(reply)
-    )
+    return match({
+      ...person({
+        full_name: name,
+        headline: shown(body, "headline"),
+        company_name: experience.find((one) => one.end_date === null)?.company_name ?? null,
+        network_url: webAddress(input.network_url ?? null),
+        location: placeIn(text(body, "location"))
+      }),
+      about: text(body, "about"),
+      followers: whole(body, "followers"),
+      connections: whole(body, "connections"),
+      experience: experience.length === 0 ? null : experience,
+      education:
+        list(body, "education")?.flatMap((one) => {
+          const school = shown(one, "name")
+          return school === null
+            ? []
+            : [
+                {
+                  school,
+                  degree: null,
+                  field: null,
+                  start_date: date(one, "startDate"),
+                  end_date: date(one, "endDate")
+                }
+              ]
+        }) ?? null,
+      skills: null,
+      is_connected: null
+    })
   }
 })
 
@@ -120,8 +117,7 @@ const enrichCompany = offer(companyEnrich, {
         location: place(at(body, "location"), "city", "state", "country"),
         description: text(body, "description"),
         provider_ids: providerIds("scrapecreators", body, "id")
-      }),
-      charged(reply)
+      })
     )
   }
 })
@@ -142,7 +138,6 @@ const search = offer(webSearch, {
     pageFrom(reply.body, "results", {
       none: "no pages found",
       limit: input.limit ?? webSearchDefaultLimit,
-      cost: charged(reply),
       item: (page, index) => ({
         title: text(page, "title"),
         url: text(page, "url"),

@@ -15,7 +15,6 @@ import { match, noMatch, unreadable } from "../kit/outcome.ts"
 import { cutPage, placeInPages } from "../kit/pages.ts"
 import { instagramPost, media, metaMedia, tiktokPost, token, xPost } from "../kit/platform-posts.ts"
 import { flag, list, text, whole } from "../kit/read.ts"
-import { charged } from "./answer.ts"
 import { facebookPage } from "./profiles.ts"
 
 const slug = "scrapecreators"
@@ -155,7 +154,7 @@ export const posts = (note: string) =>
       const next = nextToken(reply.body, source)
       const limit = input.limit ?? socialPostsDefaultLimit
       const page = cutPage(slug, placeInPages(slug, input.cursor), posts, limit, next)
-      if (page.items.length === 0) return noMatch("no posts", charged(reply))
-      return match({ ...page, items: page.items.map(source.read), total: null }, charged(reply))
+      if (page.items.length === 0) return noMatch("no posts")
+      return match({ ...page, items: page.items.map(source.read), total: null })
     }
   })

@@ -11,7 +11,6 @@ import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { match, unreadable } from "../kit/outcome.ts"
 import { addresses, counted, instagramProfile, page, tiktokProfile, xProfile } from "../kit/platform-profiles.ts"
 import { at, entryIn, flag, text, texts, whole } from "../kit/read.ts"
-import { charged } from "./answer.ts"
 
 const youtube = (body: unknown) => {
   const url = text(body, "channel")
@@ -151,6 +150,6 @@ export const profile = (note: string) =>
     response: (reply, input) => {
       const profile = sources[input.platform].read(reply.body)
       if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
-      return match({ ...profile, platform: input.platform }, charged(reply))
+      return match({ ...profile, platform: input.platform })
     }
   })
