@@ -101,7 +101,8 @@ test("the store is imported with prices and published statistics, a junk item is
 
 test("the input schema is loaded when an actor is first inspected, once, and enforced from then on", async () => {
   asked.length = 0
-  const first = await inspect("moonbeam-jobs")
+  const [first] = await Promise.all([1, 2, 3, 4, 5].map(() => inspect("moonbeam-jobs")))
+  if (first === undefined) throw new Error("nothing was inspected")
   expect(first.body.input.bodyType).toBe("actor_input")
   expect(Object.keys(first.body.input.body.properties)).toContain("jobTitles")
   await inspect("moonbeam-jobs")

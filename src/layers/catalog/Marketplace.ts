@@ -5,7 +5,7 @@
  * Schema, permission level and statistics are loaded at the first inspection, also for actors whose schema the package ships, and again
  * after a day. Schema and permission level are stored for all processes. Nothing is loaded unless the marketplace's account is configured.
  */
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Redacted, Semaphore } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { type ActorInput, CatalogStore } from "./CatalogStore.ts"
 import { readAddress } from "./import/kit/Downloads.ts"
@@ -54,6 +54,15 @@ export class Marketplace extends Context.Service<
       const failedAt = new Map<string, number>()
       const cached = new Map<string, ActorInput & { readonly loaded_at: Date }>()
       const reported = new Map<string, Endpoint["reported"]>()
+      const turns = new Map<string, Semaphore.Semaphore>()
+
+      /** Many inspections of one actor at once load it once. */
+      const turnOf = (path: string) => {
+        if (turns.size >= cachedMax) turns.clear()
+        const turn = turns.get(path) ?? Semaphore.makeUnsafe(1)
+        turns.set(path, turn)
+        return turn.withPermits(1)
+      }
 
       /** Returns the same object until the input is loaded again, so that its schema is compiled once. */
       const storedInput = Effect.fnUntraced(function* (provider: string, path: string) {
@@ -119,13 +128,18 @@ export class Marketplace extends Context.Service<
       return Marketplace.of({
         input: Effect.fnUntraced(function* (provider, endpoint, load_when) {
           if (endpoint.body_type !== "actor_input") return null
-          const input = yield* storedInput(provider, endpoint.path)
+          const { path } = endpoint
+          const input = yield* storedInput(provider, path)
           const now = yield* Clock.currentTimeMillis
           const isKnown = input !== null || endpoint.body !== null
           if (load_when === "never" || (load_when === "new" && isKnown)) return input
-          const isFresh = input !== null && now - input.loaded_at.getTime() < freshMillis
-          if (isFresh && reported.has(endpoint.path)) return input
-          return (yield* load(provider, endpoint, now)) ?? input
+          const isFresh = (one: typeof input) =>
+            one !== null && now - one.loaded_at.getTime() < freshMillis && reported.has(path)
+          if (isFresh(input)) return input
+          const latest = Effect.flatMap(storedInput(provider, path), (one) =>
+            isFresh(one) ? Effect.succeed(one) : Effect.map(load(provider, endpoint, now), (loaded) => loaded ?? one)
+          )
+          return yield* turnOf(path)(latest)
         }),
         reported: ({ path, reported: listed }) => reported.get(path) ?? listed,
         store: importMarketplace({ fetchJson: fetchJson(pageSeconds) })
