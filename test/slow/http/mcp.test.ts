@@ -25,6 +25,8 @@ type Remote = Omit<Host, "pid">
 
 const held = heldProvider()
 const heldEmail = `${heldWord}@sandbox.test`
+/** The longest wait, so that a slow machine does not end it. */
+const patient = { wait_seconds: 120 }
 let app: App
 /** The same service, which counts requests. */
 let strict: App
@@ -307,7 +309,7 @@ describe("a run", () => {
     const calledOff = async (email: string) => {
       const giveUp = new AbortController()
       const named = signal<string>()
-      const given = host.call("run", verify(email), {
+      const given = host.call("run", verify(email, patient), {
         signal: giveUp.signal,
         onprogress: ({ message = "" }) => named.send(message)
       })
@@ -341,7 +343,7 @@ describe("a run", () => {
     const [key, headers] = [org.key, { "mcp-session-id": session }]
     const slow = await host.call("run", verify(heldEmail, { wait_seconds: 0 }))
     await held.holds(1)
-    const waiting = post(calling("run", verify("queued@example.com"), "a"), { key, headers })
+    const waiting = post(calling("run", verify("queued@example.com", patient), "a"), { key, headers })
     const newest = async () => (await org.list("?limit=1")).body.items[0]
     const { run_id } = await until("a second run", newest, (one) => one.run_id !== slow.body.run_id)
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } }
@@ -358,7 +360,7 @@ describe("a run", () => {
       const before = await chargesOf(org)
       const giveUp = new AbortController()
       const named = signal<string>()
-      const given = host.call("run", verify(heldEmail), {
+      const given = host.call("run", verify(heldEmail, patient), {
         signal: giveUp.signal,
         onprogress: ({ message = "" }) => named.send(message)
       })
@@ -369,7 +371,7 @@ describe("a run", () => {
       held.release()
 
       const hangUp = new AbortController()
-      const slow = calling("run", verify(heldEmail), 7, { _meta: { progressToken: 7 } })
+      const slow = calling("run", verify(heldEmail, patient), 7, { _meta: { progressToken: 7 } })
       const response = await post(slow, { key: org.key, signal: hangUp.signal })
       let heard = ""
       for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -386,7 +388,7 @@ describe("a run", () => {
 
       // Before a word was answered, too: this one stands behind the other and is found in the list.
       const hasty = new AbortController()
-      const third = calling("run", verify("queued@example.com"), 8, { _meta })
+      const third = calling("run", verify("queued@example.com", patient), 8, { _meta })
       const unheard = post(third, { key: org.key, headers: modern("run"), signal: hasty.signal })
       const newest = async () => (await org.list("?limit=1")).body.items[0]
       const { run_id: queued } = await until("a third run", newest, ({ run_id }) => run_id !== second)
