@@ -43,8 +43,12 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
       .click()
     await page.getByRole("button", { name: "Approve the run" }).click()
     expect((await call("GET", `/v1/runs/${one.run_id}?wait=30`)).body.status).toBe("succeeded")
+    const away = { status: 403, json: { error: { code: "forbidden", message: "Not now.", details: [] } } }
+    await page.route(`**/v1/approvals/${two.run_id}`, (route) => route.fulfill(away), { times: 1 })
     await page.goto(`/runs/${two.run_id}`)
     await page.getByText("Waits for an approval").waitFor()
+    await page.getByRole("alert").getByText("Not now.").waitFor()
+    await page.reload()
     await page.getByRole("button", { name: "Deny" }).click()
     await page.getByText("approval_denied").waitFor()
     expect((await call("GET", `/v1/approvals/${two.run_id}`)).body.state).toBe("denied")

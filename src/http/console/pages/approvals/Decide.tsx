@@ -1,7 +1,7 @@
 /** Approves or denies one run, after a question that repeats what it may cost. The digest is that of what the page shows. */
 import { ActionButton, ConfirmAction } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { May, Panel } from "../../parts/Page.tsx"
+import { Loaded, May, Panel } from "../../parts/Page.tsx"
 import { Time } from "../../parts/Values.tsx"
 
 export type Approval = AnswerOf<"approvals", "list">["items"][number]
@@ -49,7 +49,9 @@ export const Waits = ({ run }: { readonly run: AnswerOf<"runs", "get"> }) => {
         The rule “{approval.rule}” asks for the yes of {approval.role === "member" ? "a member" : `an ${approval.role}`}{" "}
         until <Time at={approval.expires_at} />. No provider is called before.
       </p>
-      <May operation="approvals.approve">{query.data !== undefined && <Decide approval={query.data} />}</May>
+      <May operation="approvals.approve">
+        <Loaded query={query}>{(shown) => <Decide approval={shown} />}</Loaded>
+      </May>
     </Panel>
   )
 }
