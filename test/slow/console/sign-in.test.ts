@@ -1,10 +1,12 @@
 /** Ways to sign in beside a password alone, in a real browser: an OpenID provider, and the code of a second factor. */
 import { afterAll, describe, expect, test } from "bun:test"
+import { Redacted } from "effect"
 import { TOTP } from "otpauth"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import type { App } from "../../kit/app.ts"
 import { startOpenIdProvider } from "../../kit/openid-provider.ts"
-import { findings, hasBrowser } from "../../console/browser.ts"
+import { findings, hasBrowser, openTab } from "../../console/browser.ts"
+import { newLinkToken, tokenHash } from "../../../src/layers/accounts/Secrets.ts"
 import { withConsole } from "../../console/suite.ts"
 import { password } from "../../console/visit.ts"
 import { owner } from "../../console/visitor.ts"
@@ -80,41 +82,44 @@ describe.skipIf(!hasBrowser)("signing in", () => {
     await page.getByRole("button", { name: "Set up a second factor" }).waitFor()
   })
 
-  /** Opens the link of a mail to somebody who has forgotten the password, and sets another one. */
-  const resetsPassword = async (page: Page, email: string, token: string) => {
+  /** The address of a link like the one that a first start prints, or a mail has. */
+  const resetLink = async (email: string) => {
+    const token = newLinkToken(null, "reset", null)
     await app.sql(
-      "INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at) SELECT sha256($1::bytea), 'reset_password', user_id, now() + interval '1 hour' FROM users WHERE email = $2",
-      [Buffer.from(token), email]
+      `INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at)
+       SELECT $2, 'reset_password', user_id, now() + interval '1 hour' FROM users WHERE email = $1`,
+      [email, tokenHash(token)]
     )
-    await page.goto(`/reset-password?token=${token}`)
-    await page.getByLabel("New password").fill("another password of mine")
+    return `/reset-password?token=${Redacted.value(token)}`
+  }
+  const setPassword = async (email: string) => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await page.goto(await resetLink(email))
+    await page.getByLabel("New password").fill(`another ${password}`)
     await page.getByRole("button", { name: "Set the password" }).click()
+    return tab
   }
 
-  test("with the link for a new password, without typing it again", async () => {
-    await owner(browser, app.url, "rita@example.com")
-    const page = await (await browser.newContext({ baseURL: app.url })).newPage()
-    await resetsPassword(page, "rita@example.com", "r".repeat(43))
+  test("with the link that sets a password, which ends the sessions of other devices", async () => {
+    const elsewhere = await owner(browser, app.url, "lin@example.com")
+    const { page } = await setPassword("lin@example.com")
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
-    await page.goto("/settings/account")
-    await page.getByText("rita@example.com").first().waitFor()
+    expect((await elsewhere.ask("GET", "/v1/auth/session")).error.code).toBe("unauthorized")
   })
 
-  test("after the link for a new password, with the code of the second factor", async () => {
-    const { page } = await owner(browser, app.url, "cora@example.com")
-    await page.goto("/settings/account")
-    const panel = page.getByRole("region", { name: "Second factor" })
-    await panel.getByLabel("Current password").fill(password)
-    await panel.getByRole("button", { name: "Set up a second factor" }).click()
-    const secret =
-      (await page.getByRole("region", { name: "the key for your app", exact: true }).locator("pre").textContent()) ?? ""
-    await panel.getByLabel("Code of your app").fill(new TOTP({ secret }).generate())
-    await panel.getByRole("button", { name: "Turn it on" }).click()
-    await page.getByRole("region", { name: "your recovery codes", exact: true }).waitFor()
-    await resetsPassword(page, "cora@example.com", "c".repeat(43))
+  test("with the link that sets a password, and the code of a second factor", async () => {
+    const visitor = await owner(browser, app.url, "max@example.com")
+    const { secret } = await visitor.ask("POST", "/v1/auth/second-factor", { current_password: password })
+    const code = new TOTP({ secret }).generate()
+    const { recovery_codes } = await visitor.ask("POST", "/v1/auth/second-factor/confirm", { code })
+    const { page } = await setPassword("max@example.com")
     await page.getByRole("heading", { level: 1, name: "Your password is set" }).waitFor()
-    await page.getByRole("link", { name: "Sign in", exact: true }).last().click()
-    await page.getByLabel("E-mail address").waitFor()
+    await page.getByText("Sign in with the new password to go on.").waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.getByLabel("Code of your app").fill(recovery_codes[0])
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
   })
 
   test("with a passkey, which is made, named and removed on the Account page", async () => {

@@ -75,7 +75,7 @@ describe.each(suites)("mails %s", (_name, open) => {
     await addWays("psk_later")
     await post("password-reset", { email })
     const reset = { token: tokenIn(await mail(email, 3)), new_password: another }
-    expect((await post("password-reset/confirm", reset)).body).toEqual({ password_changed: true })
+    expect((await post("password-reset/confirm", reset)).body).toEqual({ password_changed: true, email })
     expect(await ways()).toEqual({ passkeys: 0, factors: 1 })
   })
 

@@ -14,6 +14,9 @@ const cookieKept = () =>
     )
   })
 
+export const signIn = (payload: Parameters<typeof api.browser.signIn>[0]["payload"]) =>
+  api.browser.signIn({ payload }).then(cookieKept)
+
 interface SignInFormProps {
   readonly email?: string
   readonly organization_id?: string | null
@@ -23,15 +26,14 @@ interface SignInFormProps {
 export const SignInForm = ({ email = "", organization_id = null, onDone }: SignInFormProps) => {
   const { codeField, withCode } = useCode()
   const chosen = organization_id === null ? {} : { organization_id }
-  const signIn = async (form: FormData) => {
+  const send = (form: FormData) => {
     const names = { email: textIn(form, "email"), password: textIn(form, "password") }
-    await withCode(form, (code) => api.browser.signIn({ payload: { ...names, ...chosen, ...code } }))
-    await cookieKept()
+    return withCode(form, (code) => signIn({ ...names, ...chosen, ...code }))
   }
   const passkey = useAction(() => signInWithPasskey(chosen).then(cookieKept), { after: onDone })
   return (
     <>
-      <ActionForm send={signIn} after={onDone} submit="Sign in" signsIn narrow>
+      <ActionForm send={send} after={onDone} submit="Sign in" signsIn narrow>
         <EmailField autoComplete="username" defaultValue={email} />
         <PasswordField label="Password" name="password" />
         {codeField}
