@@ -57,6 +57,11 @@ describe.skipIf(!hasBrowser)("signing in", () => {
     expect(await findings(page)).toEqual([])
     await panel.getByRole("button", { name: "Turn it on" }).click()
     const [first = "", second = ""] = ((await shown("your recovery codes")) ?? "").split("\n")
+    // Somebody stores them in another tab, and comes back: the page reads the state again.
+    await page.clock.setFixedTime(Date.now() + 60_000)
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")))
+    await page.getByRole("region", { name: "Passkeys" }).getByLabel("Code of your app").waitFor()
+    expect(await shown("your recovery codes")).toContain(first)
     await page.getByRole("button", { name: "Sign out here" }).click()
     await page.getByRole("link", { name: "Sign in", exact: true }).first().click()
     await page.getByLabel("E-mail address").fill("ada@example.com")

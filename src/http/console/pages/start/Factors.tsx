@@ -1,4 +1,5 @@
 /** The person's passkeys and second factor: adding them, recovery codes, and removing them. */
+import { useState } from "react"
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
@@ -93,20 +94,18 @@ export const Passkeys = () => {
   )
 }
 
-const Confirm = ({ secret, uri }: AnswerOf<"recovery", "startSecondFactor">) => (
+type OnCodes = (codes: ReadonlyArray<string>) => void
+
+const Confirm = ({
+  secret,
+  uri,
+  onCodes
+}: AnswerOf<"recovery", "startSecondFactor"> & { readonly onCodes: OnCodes }) => (
   <ActionForm
     send={(form) => api.recovery.confirmSecondFactor({ payload: { code: textIn(form, "code").trim() } })}
+    after={({ recovery_codes }) => onCodes(recovery_codes)}
     submit="Turn it on"
     className="max-w-sm space-y-4"
-    instead={({ recovery_codes }) => (
-      <div className="space-y-4">
-        <p>
-          Your second factor is on. Keep these recovery codes in a safe place. Each works once, and they are not shown
-          again.
-        </p>
-        <CodeBlock label="your recovery codes" text={recovery_codes.join("\n")} />
-      </div>
-    )}
   >
     <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
     <CodeBlock label="the key for your app" text={secret} />
@@ -115,13 +114,13 @@ const Confirm = ({ secret, uri }: AnswerOf<"recovery", "startSecondFactor">) => 
   </ActionForm>
 )
 
-const TurnOn = () => (
+const TurnOn = ({ onCodes }: { readonly onCodes: OnCodes }) => (
   <ActionForm
     send={(form) => api.recovery.startSecondFactor({ payload: { current_password: textIn(form, "current_password") } })}
     submit="Set up a second factor"
     look="plain"
     className="max-w-sm space-y-4"
-    instead={(key) => <Confirm {...key} />}
+    instead={(key) => <Confirm {...key} onCodes={onCodes} />}
   >
     <p className="text-muted">Signing in with your password then needs a code of an authenticator app too.</p>
     <PasswordField label="Current password" name="current_password" />
@@ -151,8 +150,26 @@ const Remove = ({ left }: { readonly left: number }) => (
   </div>
 )
 
-export const SecondFactor = () => (
-  <LoadedPanel title="Second factor" query={useRead(factorKey, () => api.recovery.secondFactor({}))}>
-    {({ enabled, recovery_codes }) => (enabled ? <Remove left={recovery_codes} /> : <TurnOn />)}
-  </LoadedPanel>
-)
+export const SecondFactor = () => {
+  // They stay when the state is read again, such as when somebody comes back from where they store them.
+  const [codes, setCodes] = useState<ReadonlyArray<string> | null>(null)
+  return (
+    <LoadedPanel title="Second factor" query={useRead(factorKey, () => api.recovery.secondFactor({}))}>
+      {({ enabled, recovery_codes }) =>
+        codes !== null ? (
+          <div className="space-y-4">
+            <p>
+              Your second factor is on. Keep these recovery codes in a safe place. Each works once, and they are not
+              shown again.
+            </p>
+            <CodeBlock label="your recovery codes" text={codes.join("\n")} />
+          </div>
+        ) : enabled ? (
+          <Remove left={recovery_codes} />
+        ) : (
+          <TurnOn onCodes={setCodes} />
+        )
+      }
+    </LoadedPanel>
+  )
+}
