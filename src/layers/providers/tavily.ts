@@ -4,7 +4,7 @@
  * Every call requests the credits that it costs. Exceeded plan limits have the statuses 432 and 433. Prices are based on $0.008 per credit.
  */
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
-import { webScrape } from "../../schema/capabilities/web.scrape.ts"
+import { scrapedPage, webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
@@ -122,15 +122,7 @@ const scrape = offer(webScrape, {
       if (failed === undefined && page === undefined) return unreadable("results")
       return noMatch(text(failed, "error") ?? "the page is empty")
     }
-    return match({
-      url: input.url,
-      final_url: text(page, "url"),
-      status_code: null,
-      title: text(page, "title"),
-      content,
-      links: null,
-      metadata: {}
-    })
+    return match(scrapedPage({ url: input.url, final_url: text(page, "url"), title: text(page, "title"), content }))
   }
 })
 

@@ -6,7 +6,22 @@
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
-import { orNull, pick } from "./shapes.ts"
+import { orNull, pick, recordOf } from "./shapes.ts"
+
+const Registration = Schema.Struct({
+  domain: Schema.NullOr(Schema.String),
+  available: orNull(Schema.Boolean, "Whether it can be registered now"),
+  premium: orNull(
+    Schema.Boolean,
+    "True for a premium name with a price of its own; domain.register does not buy these"
+  ),
+  price: orNull(Schema.String, "The registrar's price for the first year, a decimal string such as 9.73"),
+  renewal_price: orNull(Schema.String, "The registrar's price for each later year"),
+  currency: orNull(Schema.String, "Currency of both prices, such as USD"),
+  min_years: orNull(Schema.Int, "Minimum number of years to register")
+})
+/** What is known of a domain. All other fields are null. */
+export const registration = recordOf(Registration)
 
 export const domainCheck = capability({
   slug: "domain.check",
@@ -38,18 +53,7 @@ export const domainCheck = capability({
   },
   platforms: [],
   input: Schema.Struct({ domain: Field.domain("The domain name to check, such as example.com") }),
-  output: Schema.Struct({
-    domain: Schema.NullOr(Schema.String),
-    available: orNull(Schema.Boolean, "Whether it can be registered now"),
-    premium: orNull(
-      Schema.Boolean,
-      "True for a premium name with a price of its own; domain.register does not buy these"
-    ),
-    price: orNull(Schema.String, "The registrar's price for the first year, a decimal string such as 9.73"),
-    renewal_price: orNull(Schema.String, "The registrar's price for each later year"),
-    currency: orNull(Schema.String, "Currency of both prices, such as USD"),
-    min_years: orNull(Schema.Int, "Minimum number of years to register")
-  }),
+  output: Registration,
   example: { domain: "example.com" },
   matched: (output) => output.available !== null,
   side_effect: false,

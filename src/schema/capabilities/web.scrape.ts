@@ -5,12 +5,26 @@
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
-import { orNull } from "./shapes.ts"
+import { orNull, recordOf } from "./shapes.ts"
 
 /** Longer than any page needs to render, and shorter than an adapter's timeout. */
 const waitMillisMax = 30_000
 /** From this status on the page is an error page. */
 const errorStatus = 400
+
+const ScrapedPage = Schema.Struct({
+  url: orNull(Schema.String, "The requested URL"),
+  final_url: orNull(Schema.String, "The URL after redirects"),
+  status_code: orNull(Schema.Int, "HTTP status of the page, if the provider reports it"),
+  title: Schema.NullOr(Schema.String),
+  content: orNull(Schema.String, "The page in the requested format; null for links"),
+  links: orNull(Schema.Array(Schema.String), "URLs that the page links to; null if the provider does not report them"),
+  metadata: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "Metadata of the page, such as description, language or og:image"
+  })
+})
+/** A page with these fields. All others are null, and without metadata it has none. */
+export const scrapedPage = recordOf(ScrapedPage)
 
 export const webScrape = capability({
   slug: "web.scrape",
@@ -50,20 +64,7 @@ export const webScrape = capability({
       )
     )
   }),
-  output: Schema.Struct({
-    url: orNull(Schema.String, "The requested URL"),
-    final_url: orNull(Schema.String, "The URL after redirects"),
-    status_code: orNull(Schema.Int, "HTTP status of the page, if the provider reports it"),
-    title: Schema.NullOr(Schema.String),
-    content: orNull(Schema.String, "The page in the requested format; null for links"),
-    links: orNull(
-      Schema.Array(Schema.String),
-      "URLs that the page links to; null if the provider does not report them"
-    ),
-    metadata: Schema.Record(Schema.String, Schema.String).annotate({
-      description: "Metadata of the page, such as description, language or og:image"
-    })
-  }),
+  output: ScrapedPage,
   example: { url: "https://example.com/pricing", format: "markdown" },
   matched: (output) =>
     (output.status_code === null || output.status_code < errorStatus) &&

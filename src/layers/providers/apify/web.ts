@@ -3,7 +3,7 @@
  *
  * If an actor could not read a page, its run still succeeds and the item has the error.
  */
-import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
+import { domainCheck, registration } from "../../../schema/capabilities/domain.check.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
@@ -160,17 +160,6 @@ export const availability = actorOffer(domainCheck, {
       const words = text(item, "error") ?? text(item, "message")
       return words === null ? unreadable("available") : failure("provider_error", words.slice(0, wordsMax))
     }
-    return match(
-      {
-        domain: text(item, "domain") ?? input.domain,
-        available,
-        premium: null,
-        price: null,
-        renewal_price: null,
-        currency: null,
-        min_years: null
-      },
-      cost
-    )
+    return match(registration({ domain: text(item, "domain") ?? input.domain, available }), cost)
   }
 })

@@ -2,7 +2,7 @@
  * DataForSEO's offers for sites: their technologies, the contents of a page, and whether a domain is registered.
  */
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
-import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
+import { domainCheck, registration } from "../../../schema/capabilities/domain.check.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
 import { withoutNulls } from "../../../schema/defined.ts"
 import { inUsd } from "../../../schema/money/Rates.ts"
@@ -110,14 +110,6 @@ export const records = offer(domainCheck, {
         return noMatch("the provider has no record of the domain, so its availability is unknown")
       }
       if (registered === null) return unreadable("registered")
-      return match({
-        domain: text(record, "domain"),
-        available: !registered,
-        premium: null,
-        price: null,
-        renewal_price: null,
-        currency: null,
-        min_years: null
-      })
+      return match(registration({ domain: text(record, "domain"), available: !registered }))
     })
 })
