@@ -16,7 +16,7 @@ const pageMax = 1_000
 const name = "reindex"
 
 export type ReindexStep =
-  /** `runs` were checkPage, of which `missing` were in no segment. */
+  /** `runs` were checked, of which `missing` were in no segment. */
   | { readonly _tag: "Checked"; readonly runs: number; readonly missing: number }
   /** Damaged segments with `runs` were rebuilt, before they can be checked. */
   | { readonly _tag: "Repaired"; readonly runs: number }
