@@ -64,12 +64,7 @@ const columnsOf = (offers: ReadonlyArray<OfferRow>): ReadonlyArray<Column<OfferR
 }
 
 export const OfferTable = ({ label, offers }: { readonly label: string; readonly offers: ReadonlyArray<OfferRow> }) => (
-  <DataTable
-    label={label}
-    rows={offers}
-    columns={columnsOf(offers)}
-    keyOf={({ provider }, index) => `${provider} ${index}`}
-  />
+  <DataTable label={label} rows={offers} columns={columnsOf(offers)} />
 )
 
 const Cost = ({ quote }: { readonly quote: Quote }) =>

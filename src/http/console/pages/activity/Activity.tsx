@@ -153,7 +153,6 @@ const Groups = ({ search }: { readonly search: Search }) => {
         paged={paged}
         label={`Runs by ${by}`}
         columns={usageColumns([by], {}, names)}
-        keyOf={(item) => String(item[by] ?? "")}
         empty="No run ended in this time."
         hint={<TextLink to="/activity">Show runs one by one</TextLink>}
       />

@@ -135,7 +135,6 @@ const Rows = ({ batch, status }: { readonly batch: Batch; readonly status: strin
       }}
       label="Rows of the batch"
       columns={columns}
-      keyOf={({ row }) => String(row)}
       toOf={({ run_id }) => (run_id === null ? `/batches/${id}` : `/runs/${run_id}`)}
       empty={status === "" ? "No row has ended yet." : `No row is ${statusWord(status)}.`}
     />

@@ -34,7 +34,6 @@ const partsOf = (inspected: InspectedCapability): ReadonlyArray<Tab> => [
         label="Providers and prices"
         rows={inspected.offers}
         columns={columns}
-        keyOf={({ provider }) => provider}
         toOf={({ provider }) => `/catalog?provider=${encodeURIComponent(provider)}`}
         empty="No provider offers it yet."
       />

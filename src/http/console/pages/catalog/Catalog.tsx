@@ -36,7 +36,6 @@ const AllCapabilities = () => (
         label="Capabilities"
         rows={items.toSorted(byCategory)}
         columns={capabilityColumns}
-        keyOf={({ capability }) => capability}
         toOf={({ capability }) => capabilityPage(capability)}
         empty="The catalog is empty."
       />
@@ -95,7 +94,6 @@ const OfProvider = ({ provider }: { readonly provider: string }) => (
       paged={useEndpoints(provider)}
       label="Raw endpoints"
       columns={endpointColumns}
-      keyOf={({ method, endpoint }) => `${method} ${endpoint}`}
       toOf={(one) => endpointPage(one.provider, one.endpoint, one.method)}
       empty="This provider has no raw endpoints here."
     />
@@ -153,7 +151,7 @@ const FoundList = ({ query, search }: { readonly query: string; readonly search:
               <ButtonLink to="/catalog">Show all capabilities</ButtonLink>
             </Empty>
           ) : (
-            <DataTable label="Found in the catalog" rows={items} columns={columns} keyOf={slugOf} toOf={pageOf} />
+            <DataTable label="Found in the catalog" rows={items} columns={columns} toOf={pageOf} />
           )}
         </>
       )}

@@ -80,7 +80,7 @@ const Found = ({ answer }: { readonly answer: Awaited<ReturnType<typeof lookUp>>
           Export CSV
         </SaveButton>
       </div>
-      <DataTable label="Subjects" rows={items} columns={columns} keyOf={({ query }) => query} toOf={addressOf} />
+      <DataTable label="Subjects" rows={items} columns={columns} toOf={addressOf} />
     </section>
   )
 }

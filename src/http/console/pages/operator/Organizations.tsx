@@ -50,7 +50,6 @@ const Organizations = () => {
         paged={paged}
         label="Organizations"
         columns={columns}
-        keyOf={({ org_id }) => org_id}
         toOf={pathOf}
         filtered={search !== "" && ["No organization matches.", "/operator/organizations", "Show all organizations"]}
         empty="Organizations will be here, newest first."

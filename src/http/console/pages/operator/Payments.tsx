@@ -35,13 +35,7 @@ const Mismatches = () => (
             Amount, currency or organization differ from the stored payment, so nothing was booked. Compare with the
             processor: <code>rungate audit</code>.
           </p>
-          <SmallTable
-            label="Events that did not fit"
-            rows={items}
-            keyOf={({ event_id }) => event_id}
-            none=""
-            columns={mismatchColumns}
-          />
+          <SmallTable label="Events that did not fit" rows={items} none="" columns={mismatchColumns} />
         </>
       )
     }
@@ -65,7 +59,6 @@ const Payments = () => {
           paged={paged}
           label="Payments"
           columns={columns}
-          keyOf={({ payment_id }) => payment_id}
           toOf={organizationPath}
           empty={state === undefined ? "Payments will be here, newest first." : `No payment is ${state}.`}
           hint="A checkout or an automatic top-up makes one."

@@ -45,7 +45,6 @@ const Shown = ({ program }: { readonly program: AnswerOf<"referrals", "program">
             label="Organizations that signed up with your code"
             rows={referred.items}
             columns={columnsOf("Referral")}
-            keyOf={({ referral_id }) => referral_id}
           />
           {referred.items.length < earnings.referred_count && (
             <p className="mt-3 text-muted">The newest {referred.items.length} are shown.</p>
@@ -54,12 +53,7 @@ const Shown = ({ program }: { readonly program: AnswerOf<"referrals", "program">
       )}
       {credits.length > 0 && (
         <Panel title="Latest credits">
-          <DataTable
-            label="Latest credits"
-            rows={credits}
-            columns={columnsOf("ReferralCredit")}
-            keyOf={({ reference }) => reference}
-          />
+          <DataTable label="Latest credits" rows={credits} columns={columnsOf("ReferralCredit")} />
         </Panel>
       )}
     </div>

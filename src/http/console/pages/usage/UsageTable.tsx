@@ -51,12 +51,7 @@ export const UsageTable = ({ paged }: { readonly paged: Paged<Item> }) => {
   const { groupings, period, names } = useGrouped()
   return (
     <Panel title={groupings.length === 0 ? "Total" : "Groups"}>
-      <PagedTable
-        paged={paged}
-        label="Usage"
-        columns={usageColumns(groupings, period, names)}
-        keyOf={(item) => JSON.stringify([item.others ?? false, ...groupings.map((one) => valueOf(item, one))])}
-      />
+      <PagedTable paged={paged} label="Usage" columns={usageColumns(groupings, period, names)} />
       <p className="mt-3 text-muted">{totalWords(paged.items ?? [], paged.hasMore)}</p>
     </Panel>
   )

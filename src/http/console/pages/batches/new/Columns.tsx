@@ -101,12 +101,7 @@ export const Preview = ({
   const repeated = repeatedIn(rows.filter(({ problems }) => problems.length === 0))
   return (
     <div className="space-y-3">
-      <DataTable
-        label="The first rows"
-        rows={rows.slice(0, rowsShown)}
-        columns={columnsOf(fields)}
-        keyOf={({ row }) => String(row)}
-      />
+      <DataTable label="The first rows" rows={rows.slice(0, rowsShown)} columns={columnsOf(fields)} />
       {repeated > 0 && (
         <p className="text-amber">
           {counted(repeated, "row repeats", "rows repeat")} the input of an earlier row, and would be paid again. Remove{" "}

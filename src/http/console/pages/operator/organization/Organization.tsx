@@ -115,7 +115,6 @@ const Lists = ({ detail }: OfDetail) => (
       title="Payments"
       label="Newest payments"
       rows={detail.payments}
-      keyOf={({ payment_id }) => payment_id}
       none="No payment was made yet."
       columns={columnsOf("Payment", paymentCells)}
     />
