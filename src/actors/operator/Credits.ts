@@ -5,7 +5,6 @@
  */
 import { Effect } from "effect"
 import { Books } from "../../layers/ledger/Books.ts"
-import type { EntryRow } from "../../layers/ledger/EntryList.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { dollars, type MicroUsd } from "../../schema/money/Money.ts"
 import type { CreditType } from "../../schema/wallet/Wallet.ts"
@@ -15,7 +14,7 @@ import { encodeCredit } from "../mailbox/Commands.ts"
 /** The largest single credit, against typing errors. */
 export const creditMax = dollars("1000000.00")
 
-export interface NewCredit {
+interface NewCredit {
   readonly type: CreditType
   readonly org_id: string
   readonly amount: MicroUsd
@@ -24,38 +23,22 @@ export interface NewCredit {
   readonly reference: string
 }
 
-export type Booked =
-  | { readonly _tag: "Booked"; readonly entry: EntryRow }
-  /** The reference was booked with another amount, so nothing was changed. */
-  | { readonly _tag: "OtherAmount"; readonly entry: EntryRow }
-  /** The command is stored, and no worker has applied it yet. */
-  | { readonly _tag: "Stored" }
-
-/** Replies are stored by command_id alone, so it contains type and organization. No checkout reference has this form. */
-const commandId = ({ type, org_id, reference }: NewCredit) => `${type}:${org_id}:${reference}`
-
-/** Books a credit, unless its reference is booked, and says what is booked under it then. */
-export const makeCredits = Effect.gen(function* () {
+/**
+ * Books a credit, unless its reference is booked. `entry` is what is booked under it then, perhaps with another amount, and null if the command
+ * is stored and no worker has applied it yet.
+ */
+export const makeBookCredit = Effect.gen(function* () {
   const books = yield* Books
   const commands = yield* CommandClient
 
-  const booked = Effect.fnUntraced(function* (credit: NewCredit) {
-    const entry = yield* books.credit(credit.org_id, commandId(credit))
-    if (entry === null) return { _tag: "Stored" } satisfies Booked
-    const isSame = entry.amount === credit.amount
-    return { _tag: isSame ? "Booked" : "OtherAmount", entry } satisfies Booked
-  })
-
-  /** The ledger decides about success, so the reply is ignored. */
-  const book = Effect.fn("Credits.book")(function* (credit: NewCredit, actor: Actor) {
-    const before = yield* booked(credit)
-    if (before._tag !== "Stored") return { already: true, booked: before }
-    const command_id = commandId(credit)
-    const { type, org_id, amount, note } = credit
+  return Effect.fn("Credits.book")(function* ({ type, org_id, amount, note, reference }: NewCredit, actor: Actor) {
+    // Replies are stored by command_id alone, so it contains type and organization. No checkout reference has this form.
+    const command_id = `${type}:${org_id}:${reference}`
+    const before = yield* books.credit(org_id, command_id)
+    if (before !== null) return { already: true, entry: before }
     const payload = encodeCredit({ type, amount, note, reference: command_id, actor })
+    // The ledger decides about success, so the reply is ignored.
     yield* Effect.ignore(commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
-    return { already: false, booked: yield* booked(credit) }
+    return { already: false, entry: yield* books.credit(org_id, command_id) }
   })
-
-  return { book }
 })

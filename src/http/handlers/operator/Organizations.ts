@@ -3,7 +3,7 @@
  * change under the operator's name.
  */
 import { Effect, Option, Schema } from "effect"
-import { creditMax, makeCredits, type NewCredit } from "../../../actors/operator/Credits.ts"
+import { creditMax, makeBookCredit } from "../../../actors/operator/Credits.ts"
 import { EventFeed } from "../../../actors/events/EventFeed.ts"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
@@ -64,7 +64,7 @@ export const OperatorOrganizationsHandlers = group(
     const auditor = yield* Audit
     const books = yield* Books
     const limits = yield* WalletLimits
-    const credits = yield* makeCredits
+    const bookCredit = yield* makeBookCredit
     const factors = yield* SecondFactors
     const feed = yield* EventFeed
     const stateOf = yield* makeOrganizationState
@@ -94,12 +94,11 @@ export const OperatorOrganizationsHandlers = group(
         const note = payload.note.trim()
         if (amount <= 0n || amount > creditMax) return yield* badAmount
         yield* organizationOf(org_id)
-        const credit: NewCredit = { type, org_id, amount, note, reference }
-        const { already, booked } = yield* credits.book(credit, yield* operatorActor)
-        if (booked._tag === "Stored") return yield* Effect.fail(storedCredit(reference))
-        if (booked._tag === "OtherAmount") return yield* otherAmount(booked.entry.amount)
+        const { already, entry } = yield* bookCredit({ type, org_id, amount, note, reference }, yield* operatorActor)
+        if (entry === null) return yield* Effect.fail(storedCredit(reference))
+        if (entry.amount !== amount) return yield* otherAmount(entry.amount)
         const { balance, reserved } = yield* books.wallet(org_id)
-        const transaction_id = booked.entry.txn_id
+        const transaction_id = entry.txn_id
         const available = balance - reserved
         return creditJson({ org_id, type, amount, reference, transaction_id, already, balance, available })
       }),
