@@ -1,5 +1,5 @@
 /** The operator's session. It has nothing to do with a customer's: both may be in one browser. */
-import { type AnswerOf, api, ApiError, queries, useRead } from "./api.ts"
+import { type AnswerOf, api, ApiError, useRead } from "./api.ts"
 
 export type OperatorSession = AnswerOf<"operatorSession", "get">
 
@@ -18,9 +18,6 @@ const readSession = async (): Promise<OperatorSession | null> => {
 /** Asked for again when somebody comes back, at once if the session had ended: another tab may have a new one. */
 export const useOperatorQuery = () =>
   useRead(key, readSession, { staleTime: ({ state }) => (state.data === null ? 0 : 60_000) })
-
-/** Reads everything of the operator again that is on the page, after a change. */
-export const operatorChanged = (): void => void queries.invalidateQueries({ queryKey: ["operator"] })
 
 /** After signing in or out: nothing of the session before may stay on the page. */
 export const operatorSessionChanged = (to: string): void => location.assign(to)

@@ -1,7 +1,6 @@
 /** What the operator's accounts at providers have left, and when they run out. */
 import { ActionButton, textIn } from "../../actions/Actions.tsx"
 import { api, useRead } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
 import { PayloadForm } from "../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -37,7 +36,7 @@ const Credits = () => {
           <ActionButton
             send={() => api.operatorCredits.refresh({ payload: {} })}
             says="The accounts are read within seconds."
-            after={operatorChanged}
+            changes={["operator"]}
           >
             Read all now
           </ActionButton>
@@ -58,7 +57,7 @@ const Credits = () => {
           api.operatorCredits.set({ params: { provider: textIn(sent, "provider").trim() }, payload })
         }
         says={({ provider }) => `The credits of ${provider} are set.`}
-        after={operatorChanged}
+        changes={["operator"]}
         submit="Set the account"
         clears
       />

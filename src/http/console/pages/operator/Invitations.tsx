@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { ActionForm, textIn } from "../../actions/Actions.tsx"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
 import { useService } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { CodeBlock, Time } from "../../parts/Values.tsx"
@@ -20,10 +19,8 @@ const Invite = () => {
       )}
       <ActionForm
         send={(form) => api.operatorInvitations.create({ payload: { email: textIn(form, "email").trim() } })}
-        after={(answer) => {
-          setInvited(answer)
-          operatorChanged()
-        }}
+        after={setInvited}
+        changes={["operator"]}
         submit="Make a sign-up link"
         inline
       >

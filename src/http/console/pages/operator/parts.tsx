@@ -3,7 +3,6 @@ import { CircleCheck, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import { ConfirmAction, type Confirmation } from "../../actions/Actions.tsx"
 import type { AnswerOf } from "../../data/api.ts"
-import { operatorChanged } from "../../data/operator.ts"
 import { Panel } from "../../parts/Page.tsx"
 import { DataTable, type TableProps } from "../../parts/Table.tsx"
 import { Id } from "../../parts/Values.tsx"
@@ -41,16 +40,8 @@ export const Verdict = ({ good, children }: { readonly good: boolean; readonly c
 export const auditNote = <p className="text-muted">The audit log keeps it under your name.</p>
 
 /** A change after a question: `children` repeats the object, the amount and the consequence. Then the page is read again. */
-export const Ask = <A,>({ children, after, ...question }: Omit<Confirmation<A>, "changes">) => (
-  <ConfirmAction
-    buttonLook="plain"
-    look="primary"
-    {...question}
-    after={(answer) => {
-      after?.(answer)
-      operatorChanged()
-    }}
-  >
+export const Ask = <A,>({ children, ...question }: Omit<Confirmation<A>, "changes">) => (
+  <ConfirmAction buttonLook="plain" look="primary" changes={["operator"]} {...question}>
     {children}
     {auditNote}
   </ConfirmAction>

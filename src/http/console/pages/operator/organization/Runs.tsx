@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { type AnswerOf, api, ApiError, useRead } from "../../../data/api.ts"
 import { ActionForm, textIn } from "../../../actions/Actions.tsx"
-import { operatorChanged } from "../../../data/operator.ts"
 import { columnsOf } from "../../../lists/nouns.tsx"
 import { PagedList, usePaged } from "../../../lists/PagedList.tsx"
 import { Button, Loaded, Panel } from "../../../parts/Page.tsx"
@@ -19,7 +18,7 @@ const Reason = ({ org_id, name }: { readonly org_id: string; readonly name: stri
       api.operatorImpersonation.begin({ params: { org_id }, payload: { reason: textIn(form, "reason") } })
     }
     says="The runs are open for half an hour."
-    after={operatorChanged}
+    changes={["operator"]}
     submit="Open the runs"
     look="plain"
     className="space-y-3"

@@ -2,7 +2,6 @@
 import { useState } from "react"
 import { api } from "../../../data/api.ts"
 import { exactDollars } from "../../../data/money.ts"
-import { operatorChanged } from "../../../data/operator.ts"
 import { PayloadForm } from "../../../forms/PayloadFields.tsx"
 import { payloadForm } from "../../../forms/payload.ts" with { type: "macro" }
 import { Bullets } from "../../../lists/Facts.tsx"
@@ -32,10 +31,8 @@ export const Credit = ({ detail }: OfDetail) => {
       initial={{ type: "bonus" }}
       send={(payload) => api.operatorOrganizations.credit({ params: { org_id }, payload: { ...payload, reference } })}
       says={({ amount, type }) => `${type === "refund" ? "Refunded" : "Credited"} ${exactDollars(amount)}.`}
-      after={() => {
-        setReference(newReference())
-        operatorChanged()
-      }}
+      after={() => setReference(newReference())}
+      changes={["operator"]}
       submit="Check the amount…"
       look="plain"
       className="space-y-4"
@@ -79,7 +76,7 @@ export const Guard = ({ detail }: OfDetail) => {
         before={guard}
         send={(payload) => api.operatorOrganizations.setGuard({ params: { org_id }, payload })}
         says="The limits are set."
-        after={operatorChanged}
+        changes={["operator"]}
         submit="Change the limits…"
         look="plain"
         className="space-y-4"
