@@ -2,7 +2,7 @@
 import { useLocation } from "@tanstack/react-router"
 import { type ReactNode, useRef } from "react"
 import { stillSignedIn } from "../account/useSignOut.ts"
-import { useAction } from "../actions/Actions.tsx"
+import { ActionButton, useAction } from "../actions/Actions.tsx"
 import { api } from "../data/api.ts"
 import { paletteKey } from "../data/keys.ts"
 import { type OperatorSession, operatorSessionChanged, useOperatorQuery } from "../data/operator.ts"
@@ -46,16 +46,16 @@ const Entry = ({ page }: { readonly page: Page }) => {
 }
 
 /** Over the page, which stays with everything that was typed into it. */
-const Ended = ({ again, busy }: { readonly again: () => void; readonly busy: boolean }) => (
+const Ended = ({ again }: { readonly again: () => Promise<unknown> }) => (
   <Dialog open onClose={() => {}} title="Your session has ended">
     <div className="space-y-4">
       <p>
         Run this on the server, open the link that it prints in another tab, and come back. The page stays as it is.
       </p>
       {command}
-      <Button look="primary" busy={busy} onClick={again}>
+      <ActionButton look="primary" send={again}>
         I have signed in again
-      </Button>
+      </ActionButton>
     </div>
   </Dialog>
 )
@@ -112,11 +112,16 @@ const OperatorFrame = ({ children }: { readonly children: ReactNode }) => {
   const session = useOperatorQuery()
   const lastSession = useRef<OperatorSession | null>(null)
   lastSession.current = session.data ?? lastSession.current
+  const again = async () => {
+    const { data, error } = await session.refetch()
+    if (error !== null) throw error
+    if (data === null) throw new Error("This browser has no session of an operator yet. Open the printed link first.")
+  }
   if (lastSession.current !== null)
     return (
       <Inside session={lastSession.current}>
         {children}
-        {session.data === null && <Ended again={() => void session.refetch()} busy={session.isFetching} />}
+        {session.data === null && <Ended again={again} />}
       </Inside>
     )
   return (
