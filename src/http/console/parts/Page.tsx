@@ -5,8 +5,9 @@
 import { type ButtonHTMLAttributes, type ReactNode, useEffect, useId } from "react"
 import { ApiError, type OperationId } from "../data/api.ts"
 import { Id } from "./Values.tsx"
-import { Link as RouterLink } from "@tanstack/react-router"
+import { Link as RouterLink, useMatch } from "@tanstack/react-router"
 import { parseSearch } from "../data/address.ts"
+import { allPages } from "../data/page.ts"
 import { useDenied, useMay } from "../data/session.ts"
 
 interface LinkProps {
@@ -92,19 +93,25 @@ export const ButtonLink = ({ to, look = "plain", children }: ButtonLinkProps) =>
 export const NewLink = ({ operation, ...link }: ButtonLinkProps & { readonly operation: OperationId }) =>
   useMay(operation) && <ButtonLink {...link} />
 
-export const useTitle = (title: string): void =>
+/** The title, also of the browser's tab: the one in the list of pages, unless the page has its own. */
+export const useTitle = (own?: string): string => {
+  const { fullPath } = useMatch({ strict: false })
+  const title = own ?? allPages().find(({ path }) => path === fullPath)?.title ?? ""
   useEffect(() => {
     document.title = `${title} · Rungate`
   }, [title])
+  return title
+}
 
 interface PageHeadProps {
-  readonly title: string
+  /** Of an object, such as its name. */
+  readonly title?: string
   readonly actions?: ReactNode
   readonly children?: ReactNode
 }
 
-export const PageHead = ({ title, actions, children }: PageHeadProps) => {
-  useTitle(title)
+export const PageHead = ({ title: own, actions, children }: PageHeadProps) => {
+  const title = useTitle(own)
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
@@ -117,7 +124,7 @@ export const PageHead = ({ title, actions, children }: PageHeadProps) => {
 }
 
 interface PageProps {
-  readonly title: string
+  readonly title?: string
   readonly actions?: ReactNode
   /** Below the title. */
   readonly lead?: ReactNode
@@ -246,10 +253,10 @@ export const LoadedPanel = <A,>({
   </Panel>
 )
 
-/** The page of one object, whose own head has its name. Until it is there the page has this title. */
-export const LoadedPage = <A,>({ title, ...loaded }: LoadedProps<A> & { readonly title: string }) => (
+/** The page of one object, whose own head has its name. Until it is there the page has the title of the list of pages. */
+export const LoadedPage = <A,>(loaded: LoadedProps<A>) => (
   <>
-    {loaded.query.data === undefined && <PageHead title={title} />}
+    {loaded.query.data === undefined && <PageHead />}
     <Loaded skeleton={<Skeleton lines={8} height={24} />} {...loaded} />
   </>
 )

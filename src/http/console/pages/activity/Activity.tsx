@@ -211,7 +211,7 @@ const Activity = () => {
   const query = useMemo(() => queryOf(search), [search])
   return (
     <>
-      <PageHead title="Activity" actions={<Export path="/v1/runs" query={query} name="runs.csv" />}>
+      <PageHead actions={<Export path="/v1/runs" query={query} name="runs.csv" />}>
         <Live />
       </PageHead>
       <Filters />

@@ -79,7 +79,7 @@ const Approvals = () => {
   const items = paged.items?.toSorted((a, b) => Number(b.run_id === run) - Number(a.run_id === run)) ?? null
   const decide = { title: "Decide", cell: (one: Approval) => <Decide approval={one} />, align: "right" as const }
   return (
-    <Page title="Approvals" lead="Runs that wait for the yes of a member. Their money is held.">
+    <Page lead="Runs that wait for the yes of a member. Their money is held.">
       <Panel title="Waiting">
         <PagedTable
           paged={{ ...paged, items }}

@@ -64,9 +64,7 @@ const Log = () => {
 
 const AuditLog = () => (
   <>
-    <PageHead title="Audit log">
-      Entries can't be changed or deleted. Client addresses are deleted after 180 days.
-    </PageHead>
+    <PageHead>Entries can't be changed or deleted. Client addresses are deleted after 180 days.</PageHead>
     <Allowed operation="auditLog.list">
       <Log />
     </Allowed>

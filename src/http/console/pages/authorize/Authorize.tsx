@@ -129,7 +129,7 @@ const Authorize = () => {
         <FormProblem error={consent.error} />
       </FormPage>
     )
-  if (consent.data === undefined) return <FormPage title="Connect an agent" />
+  if (consent.data === undefined) return <FormPage />
   const lead = (
     <>
       A program that calls itself <strong className="wrap-anywhere text-text">{consent.data.client_name}</strong> asks
@@ -137,7 +137,7 @@ const Authorize = () => {
     </>
   )
   return (
-    <FormPage title="Connect an agent" lead={lead}>
+    <FormPage lead={lead}>
       <Allowed operation="oauth.decide">
         <Decide request={request} consent={consent.data} />
       </Allowed>

@@ -157,9 +157,7 @@ const Shown = ({ batch }: { readonly batch: Batch }) => {
 }
 
 const BatchPage = () => (
-  <LoadedPage title="Batch" query={useBatch(useParam("batch_id"))}>
-    {(data) => <Shown batch={data} />}
-  </LoadedPage>
+  <LoadedPage query={useBatch(useParam("batch_id"))}>{(data) => <Shown batch={data} />}</LoadedPage>
 )
 
 export default BatchPage

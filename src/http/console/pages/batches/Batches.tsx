@@ -20,7 +20,6 @@ const command =
 
 const Batches = () => (
   <Page
-    title="Batches"
     actions={
       <NewLink operation="batches.create" to="/batches/new" look="primary">
         New batch

@@ -81,7 +81,7 @@ const CapabilityPage = () => {
     { staleTime: 60_000 }
   )
   return (
-    <LoadedPage title="Capability" query={inspected}>
+    <LoadedPage query={inspected}>
       {(data) => (isCapability(data) ? <Shown inspected={data} /> : <Empty title="This is not a capability." />)}
     </LoadedPage>
   )

@@ -193,7 +193,7 @@ const Catalog = () => {
   const results = useSearch({ query, rested, kind, provider })
   return (
     <>
-      <PageHead title="Catalog">
+      <PageHead>
         What this service can run{providers.length > 0 && `, at ${counted(providers.length, "provider")}`}. Searching,
         reading and quotes are free. <Untried />
       </PageHead>

@@ -116,7 +116,7 @@ const EndpointPage = () => {
     { staleTime: 60_000 }
   )
   return (
-    <LoadedPage title="Endpoint" query={inspected}>
+    <LoadedPage query={inspected}>
       {(data) => (isCapability(data) ? <Empty title="This is not an endpoint." /> : <Shown inspected={data} />)}
     </LoadedPage>
   )

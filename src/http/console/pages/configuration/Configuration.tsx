@@ -133,7 +133,6 @@ const Configuration = () => {
   const edited = (text: string) => setDraft((before) => ({ ...before, text }))
   return (
     <Page
-      title="As code"
       actions={<SaveButton send={exported}>Export YAML</SaveButton>}
       lead={
         <>

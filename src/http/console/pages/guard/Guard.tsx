@@ -87,7 +87,6 @@ const Limits = ({ guard }: { readonly guard: Guarded }) => (
 
 const Guard = () => (
   <Page
-    title="Spend guard"
     lead={
       <>
         Limits for the whole organization. <TextLink to="/settings/keys">Keys</TextLink> have budgets of their own.

@@ -200,7 +200,7 @@ const History = () => {
     )
   return (
     <>
-      <PageHead title="History" actions={actions}>
+      <PageHead actions={actions}>
         Was this person, company or page bought or contacted before? Looking is free.
       </PageHead>
       {list === "" ? (

@@ -149,7 +149,7 @@ const Figures = () => (
 const Home = () => {
   const session = useSession()
   return (
-    <Page title="Home" lead={session?.organization.name}>
+    <Page lead={session?.organization.name}>
       <FirstSteps />
       <Attention />
       <Figures />

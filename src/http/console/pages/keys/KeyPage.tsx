@@ -169,9 +169,7 @@ const Shown = ({ apiKey }: { readonly apiKey: ApiKey }) => {
 }
 
 const KeyPage = () => (
-  <LoadedPage title="API key" query={useKey(useParam("key_id"))}>
-    {(key) => <Shown key={key.id} apiKey={key} />}
-  </LoadedPage>
+  <LoadedPage query={useKey(useParam("key_id"))}>{(key) => <Shown key={key.id} apiKey={key} />}</LoadedPage>
 )
 
 export default KeyPage

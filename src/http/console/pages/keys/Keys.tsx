@@ -27,7 +27,6 @@ const Keys = () => {
   return (
     <>
       <PageHead
-        title="API keys"
         actions={
           <NewLink operation="keys.create" to="/settings/keys/new" look="primary">
             Create a key

@@ -28,7 +28,7 @@ const NewAllowance = () => {
   const go = useGo()
   const words = useRuleWords("it")
   return (
-    <Page title="Give an allowance" lead="A key with an amount of the wallet's money.">
+    <Page lead="A key with an amount of the wallet's money.">
       <Allowed operation="allowances.create">
         <PayloadForm
           form={form}

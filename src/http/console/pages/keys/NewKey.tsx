@@ -15,7 +15,7 @@ const NewKey = () => {
   const go = useGo()
   const words = useRuleWords("the key")
   return (
-    <Page title="Create an API key">
+    <Page>
       <Allowed operation="keys.create">
         <Loaded query={useService()}>
           {({ environment }) => (

@@ -133,10 +133,7 @@ const LabelBudgets = () => {
   const may = useMay("labelBudgets.set")
   const paged = usePaged(["label-budgets"], (from) => api.labelBudgets.list({ query: from }), { pageSize: 100 })
   return (
-    <Page
-      title="Label budgets"
-      lead="What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked."
-    >
+    <Page lead="What the runs with a label of yours, such as a customer, may cost. A run above a budget is blocked.">
       <Allowed operation="labelBudgets.set">
         <PayloadForm
           title="Set a budget"

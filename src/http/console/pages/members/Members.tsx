@@ -153,7 +153,6 @@ const Members = () => {
   })
   return (
     <Page
-      title="Members"
       lead={
         isOwner
           ? "You are an owner, so you may change roles and remove members."

@@ -137,7 +137,7 @@ const Record = () => {
 }
 
 const Books = () => (
-  <Page title="Books" actions={<Record />}>
+  <Page actions={<Record />}>
     <Live />
     <Recorded />
   </Page>

@@ -26,10 +26,7 @@ const Credits = () => {
   })
 
   return (
-    <Page
-      title="Provider credits"
-      lead="What your accounts at providers have left. An empty account's offers are left out of routing, and customers see no balance."
-    >
+    <Page lead="What your accounts at providers have left. An empty account's offers are left out of routing, and customers see no balance.">
       <LoadedPanel
         title="Accounts"
         actions={

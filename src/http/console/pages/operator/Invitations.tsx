@@ -47,7 +47,7 @@ const columns = columnsOf("SignUpInvitation", {
 })
 
 const Invitations = () => (
-  <Page title="Invitations" lead="Links to sign up. Members invite people to their own organization themselves.">
+  <Page lead="Links to sign up. Members invite people to their own organization themselves.">
     <Invite />
     <LoadedPanel
       title="Newest invitations"

@@ -37,7 +37,7 @@ const Organizations = () => {
   )
   return (
     <>
-      <PageHead title="Organizations" />
+      <PageHead />
       <div className="mb-4 flex max-w-xl">
         <SearchBox
           label="Find organizations by name, a member's e-mail address, or id"

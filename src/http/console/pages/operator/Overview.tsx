@@ -154,7 +154,7 @@ const Business = () => {
 
 const Overview = () => (
   <>
-    <PageHead title="Overview" actions={<FilterSelect name="days" label="Time" options={spans} initial="1" />} />
+    <PageHead actions={<FilterSelect name="days" label="Time" options={spans} initial="1" />} />
     <Business />
     <div className="grid grid-cols-1 gap-6 md:grid-cols-2 lg:grid-cols-3">
       <QueuesPanel />

@@ -51,7 +51,7 @@ const Payments = () => {
     { pageSize: 100 }
   )
   return (
-    <Page title="Payments">
+    <Page>
       <Mismatches />
       <div>
         <FilterSelect name="state" label="State" any="Any state" options={states} className="mb-4 max-w-44" />

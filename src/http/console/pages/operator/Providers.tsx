@@ -115,7 +115,6 @@ const Providers = () => {
   })
   return (
     <Page
-      title="Providers"
       actions={<TextLink to="/operator/credits">Provider credits</TextLink>}
       lead={state.data?.mode === "sandbox" && "This is the sandbox, which simulates all of them."}
     >

@@ -52,7 +52,7 @@ const OptOutList = ({ group, name, path, children }: Props) => {
     </ConfirmAction>
   )
   return (
-    <Page title="Opt-outs" lead={children}>
+    <Page lead={children}>
       {denied === null ? (
         <PayloadForm
           title="Add opt-outs"

@@ -87,10 +87,7 @@ const AccountPanel = ({ account }: { readonly account: Account }) => {
 }
 
 const ProviderAccounts = () => (
-  <Page
-    title="Provider accounts"
-    lead="Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee here."
-  >
+  <Page lead="Your own accounts at providers. Runs that use one are paid by your contract with the provider, and cost the fee here.">
     <Loaded query={useAccounts()} skeleton={<Skeleton lines={6} height={28} />}>
       {({ items }) => (
         <div className="grid grid-cols-1 gap-6">

@@ -63,7 +63,7 @@ const Shown = ({ program }: { readonly program: AnswerOf<"referrals", "program">
 const Referrals = () => {
   const program = useRead(["referrals"], () => api.referrals.program({}), { staleTime: 60_000 })
   return (
-    <Page title="Referrals">
+    <Page>
       <Loaded query={program} skeleton={<Skeleton lines={8} height={24} />}>
         {(data) => <Shown program={data} />}
       </Loaded>

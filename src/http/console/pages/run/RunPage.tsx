@@ -182,10 +182,6 @@ const Shown = ({ run }: OfRun) => (
   </Page>
 )
 
-const RunPage = () => (
-  <LoadedPage title="Run" query={useRun(useParam("run_id"))}>
-    {(data) => <Shown run={data} />}
-  </LoadedPage>
-)
+const RunPage = () => <LoadedPage query={useRun(useParam("run_id"))}>{(data) => <Shown run={data} />}</LoadedPage>
 
 export default RunPage

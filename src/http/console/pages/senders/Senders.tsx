@@ -61,7 +61,7 @@ const words = {
 const Senders = () => {
   const paged = usePaged(["senders"], (from) => api.senders.list({ query: from }))
   return (
-    <Page title="Senders" lead="Domains from which your runs may send e-mail.">
+    <Page lead="Domains from which your runs may send e-mail.">
       <Allowed operation="senders.add">
         <PayloadForm
           title="Add a domain"

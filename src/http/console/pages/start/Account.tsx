@@ -93,7 +93,7 @@ const Account = () => {
   const session = useSession()
   if (session === null) return null
   return (
-    <Page title="Account">
+    <Page>
       <Panel title="You">
         <Facts
           facts={[

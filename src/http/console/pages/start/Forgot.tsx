@@ -10,7 +10,7 @@ const Forgot = () => {
   const [note, setNote] = useState<string | null>(null)
   if (note !== null) return <FormPage title="Check your mailbox" lead={note} />
   return (
-    <FormPage title="Forgot your password" lead="A link to set a new one is mailed to the address of your account.">
+    <FormPage lead="A link to set a new one is mailed to the address of your account.">
       <ActionForm
         send={(form) => api.recovery.requestPasswordReset({ payload: { email: textIn(form, "email") } })}
         after={(answer) => setNote(answer.note)}

@@ -3,13 +3,13 @@ import type { ReactNode } from "react"
 import { useTitle } from "../../parts/Page.tsx"
 
 interface FormPageProps {
-  readonly title: string
+  readonly title?: string | undefined
   readonly lead?: ReactNode
   readonly children?: ReactNode
 }
 
-export const FormPage = ({ title, lead, children }: FormPageProps) => {
-  useTitle(title)
+export const FormPage = ({ title: own, lead, children }: FormPageProps) => {
+  const title = useTitle(own)
   return (
     <div className="mx-auto max-w-sm">
       <h1 className="text-title font-semibold">{title}</h1>

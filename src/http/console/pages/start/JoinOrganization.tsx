@@ -42,7 +42,7 @@ const JoinOrganization = () => {
       />
     )
   return (
-    <FormPage title="Join an organization" lead={<Lead token={token} />}>
+    <FormPage lead={<Lead token={token} />}>
       <ActionForm
         send={(form) =>
           withCode(form, (code) =>

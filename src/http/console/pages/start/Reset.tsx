@@ -32,7 +32,7 @@ const Reset = () => {
   }
   return (
     <FormPage
-      title={email === null ? "Set a new password" : "Your password is set"}
+      title={email === null ? undefined : "Your password is set"}
       lead={
         email === null
           ? "A new password ends all your sessions and removes your passkeys."

@@ -10,7 +10,7 @@ const SignIn = () => {
   const service = useService().data
   const isOpen = service?.sign_up === "open"
   return (
-    <FormPage title="Sign in">
+    <FormPage>
       <SignInForm onDone={() => sessionChanged(localAddress(next))} />
       {typeof service?.openid === "string" && (
         <Button

@@ -131,10 +131,7 @@ const Usage = () => {
   const { group_by, period } = useGrouped()
   return (
     <>
-      <PageHead
-        title="Usage"
-        actions={<Export path="/v1/usage" query={{ ...period, ...setOnly({ group_by }) }} name="usage.csv" />}
-      >
+      <PageHead actions={<Export path="/v1/usage" query={{ ...period, ...setOnly({ group_by }) }} name="usage.csv" />}>
         Finished runs and what they were charged, by day in {useZone()}. The amounts equal the charges in the ledger.
       </PageHead>
       <Controls />

@@ -228,7 +228,6 @@ const PayIn = () => (
 
 const Wallet = () => (
   <Page
-    title="Wallet"
     actions={
       <>
         <ButtonLink to="/usage">Usage</ButtonLink>

@@ -75,7 +75,6 @@ const Shown = ({ endpoint }: OfEndpoint) => {
   const params = { endpoint_id: endpoint.id }
   return (
     <Page
-      title="Webhook endpoint"
       actions={
         <May operation="webhooks.change">
           <ActionButton
@@ -137,7 +136,7 @@ const Shown = ({ endpoint }: OfEndpoint) => {
 }
 
 const EndpointPage = () => (
-  <LoadedPage title="Webhook endpoint" query={useEndpoint(useParam("endpoint_id"))}>
+  <LoadedPage query={useEndpoint(useParam("endpoint_id"))}>
     {(endpoint) => <Shown key={endpoint.id} endpoint={endpoint} />}
   </LoadedPage>
 )

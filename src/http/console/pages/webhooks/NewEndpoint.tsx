@@ -12,7 +12,7 @@ const form = payloadForm("webhooks", "create")
 const NewEndpoint = () => {
   const go = useGo()
   return (
-    <Page title="Add a webhook endpoint" lead="Events from now on are posted to it.">
+    <Page lead="Events from now on are posted to it.">
       <Allowed operation="webhooks.create">
         <PayloadForm
           form={form}

@@ -24,7 +24,6 @@ const Webhooks = () => {
   const denied = useDenied("webhooks.create") ?? ""
   return (
     <Page
-      title="Webhooks"
       actions={<Add look="primary" />}
       lead={`Events are posted to your endpoints, signed by the Standard Webhooks specification. ${denied}`}
     >

@@ -88,7 +88,6 @@ const NewBatch = () => {
   const form = useForm(capability)
   return (
     <Page
-      title="New batch"
       lead={
         <>
           Run a capability for each row of a CSV. <TextLink to="/batches">All batches</TextLink>

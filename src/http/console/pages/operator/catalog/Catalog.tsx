@@ -123,7 +123,7 @@ const Catalog = () => {
     setShown({ wanted, compared: await api.operatorCatalog.import({ payload: wanted }), isDone: false })
   }
   return (
-    <Page title="Catalog" lead="Raw endpoints of a provider, from its own specification.">
+    <Page lead="Raw endpoints of a provider, from its own specification.">
       <Panel title="Compare a document">
         <ActionForm send={compare} submit="Compare with the catalog" look="plain">
           <Document />

@@ -37,7 +37,7 @@ const AuditLog = () => {
   )
   return (
     <>
-      <PageHead title="Audit log">Who changed what. Nobody can change or delete an entry.</PageHead>
+      <PageHead>Who changed what. Nobody can change or delete an entry.</PageHead>
       <form
         role="search"
         key={JSON.stringify(query)}

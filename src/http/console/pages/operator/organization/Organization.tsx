@@ -158,7 +158,7 @@ const Organization = () => {
     api.operatorOrganizations.get({ params: { org_id } })
   )
   return (
-    <LoadedPage title="Organization" query={organization}>
+    <LoadedPage query={organization}>
       {(detail) => (
         <Page
           title={detail.name}

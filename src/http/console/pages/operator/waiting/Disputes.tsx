@@ -77,7 +77,7 @@ const Disputes = () => {
   )
   return (
     <>
-      <PageHead title="Disputes">
+      <PageHead>
         Customers say that an address bounced which a run called valid, and no provider could confirm it.
       </PageHead>
       <FilterSelect

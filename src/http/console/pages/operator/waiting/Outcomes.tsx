@@ -60,10 +60,7 @@ const entryOf = (outcome: Outcome) => (
 )
 
 const Outcomes = () => (
-  <Page
-    title="Unknown outcomes"
-    lead="Calls that the provider may have carried out or not. Look into its account before you record anything."
-  >
+  <Page lead="Calls that the provider may have carried out or not. Look into its account before you record anything.">
     <PagedList
       paged={usePaged(["operator", "outcomes"], (from) => api.operatorOutcomes.list({ query: from }))}
       empty="No call has an unknown outcome."

@@ -86,7 +86,7 @@ const Lanes = ({ queues }: { readonly queues: QueuesState }) => (
 )
 
 const Queues = () => (
-  <Page title="Queues">
+  <Page>
     <DeadLetters />
     <Loaded query={useQueues()} skeleton={<Skeleton lines={8} />}>
       {(data) => (
