@@ -38,10 +38,10 @@ const useCurrent = <A,>(rows: ReadonlyArray<A>, toOf: ((row: A) => string) | und
   return { at, current }
 }
 
-/** The id of a row or of its run, or its place in a table whose rows have none. */
+/** The id of a row, or of what it is about; or its place in a table whose rows have none. */
 const idOf = (row: unknown, index: number): string => {
-  const { id, run_id } = Object(row)
-  return String(id ?? run_id ?? index)
+  const { id, run_id, payment_id, event_id } = Object(row)
+  return String(id ?? run_id ?? payment_id ?? event_id ?? index)
 }
 
 export interface TableProps<A> extends Partial<Nothing> {
