@@ -65,8 +65,8 @@ const inPalette: ReadonlyArray<Page> = [
 /** Of one object, or behind a button. */
 const ofOneObject: ReadonlyArray<Page> = [
   page("/runs/$run_id", "Run", () => import("./pages/run/RunPage.tsx")),
-  page("/catalog/$capability", "Capability", () => import("./pages/catalog/CapabilityPage.tsx")),
-  page("/catalog/$provider/$", "Endpoint", () => import("./pages/catalog/EndpointPage.tsx")),
+  page("/catalog/$capability", "Capability", () => import("./pages/catalog/InspectedPage.tsx")),
+  page("/catalog/$provider/$", "Endpoint", () => import("./pages/catalog/InspectedPage.tsx")),
   page("/batches/$batch_id", "Batch", () => import("./pages/batches/BatchPage.tsx")),
   page("/settings/keys/new", "Create an API key", () => import("./pages/keys/NewKey.tsx")),
   page("/settings/keys/new-allowance", "Give an allowance", () => import("./pages/keys/NewAllowance.tsx")),

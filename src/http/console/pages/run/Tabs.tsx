@@ -1,9 +1,8 @@
-/** Tabs, JSON as text, and the panel of a capability's or an endpoint's parts. */
+/** Tabs, and JSON as text. */
 import * as Radix from "@radix-ui/react-tabs"
 import { type ReactNode, useMemo } from "react"
 import { SaveButton } from "../../actions/Actions.tsx"
 import { save } from "../../data/save.ts"
-import { Panel } from "../../parts/Page.tsx"
 import { CodeBlock, CopyButton } from "../../parts/Values.tsx"
 
 export interface Tab {
@@ -71,26 +70,3 @@ export const Json = ({ value, label, file }: JsonProps) => {
     </div>
   )
 }
-
-interface AboutProps {
-  /** For screen readers, such as "Parts of the endpoint". */
-  readonly label: string
-  readonly tabs: ReadonlyArray<Tab>
-  readonly hints: ReadonlyArray<string>
-}
-
-/** The panel of a capability's or an endpoint's parts, with the service's hints below. */
-export const About = ({ label, tabs, hints }: AboutProps) => (
-  <Panel title="About it">
-    <Tabs label={label} tabs={tabs} />
-    {hints.length > 0 && (
-      <ul className="mt-4 space-y-1 text-small text-muted">
-        {hints.map((hint) => (
-          <li key={hint} className="break-words">
-            {hint}
-          </li>
-        ))}
-      </ul>
-    )}
-  </Panel>
-)
