@@ -62,11 +62,8 @@ const SearchBox = ({ providers }: { readonly providers: ReadonlyArray<string> })
   }, [q, providers, change])
   return (
     <form onSubmit={onForm(search)} role="search" className="w-full">
-      <label className="sr-only" htmlFor="find-runs">
-        Find runs by id, capability, provider or label
-      </label>
       <input
-        id="find-runs"
+        aria-label="Find runs by id, capability, provider or label"
         name="q"
         data-search
         defaultValue={q}

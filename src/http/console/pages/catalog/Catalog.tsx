@@ -203,11 +203,8 @@ const Catalog = () => {
         className="mb-4 flex flex-wrap items-start gap-2"
       >
         <div className="min-w-52 flex-1">
-          <label className="sr-only" htmlFor="find-jobs">
-            Search the catalog
-          </label>
           <input
-            id="find-jobs"
+            aria-label="Search the catalog"
             type="search"
             data-search
             value={text}
