@@ -44,16 +44,12 @@ const create = rowWith(
       expires_at: false,
       allow: false
     },
-    examples: [
-      {
-        command: "rungate allowances create researcher --amount 2.00 --expires 2h --allow-capability email.find",
-        description: "For an agent that may spend $2 on one capability in the next two hours"
-      },
-      {
-        command: "rungate allowances create planner --amount 20 --expires 7d --allow-mint",
-        description: "For an agent that gives allowances to others"
-      }
-    ],
+    examples: {
+      "rungate allowances create researcher --amount 2.00 --expires 2h --allow-capability email.find":
+        "For an agent that may spend $2 on one capability in the next two hours",
+      "rungate allowances create planner --amount 20 --expires 7d --allow-mint":
+        "For an agent that gives allowances to others"
+    },
     once: true,
     show: newKey("${amount} is held for it until {expires_at}. The key is shown only this once.")
   }

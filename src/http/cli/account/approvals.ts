@@ -20,13 +20,10 @@ const rules = row(endpoints.rules, {
 const addRule = row(endpoints.addRule, {
   fields: { name: argument("name", "a name that says which runs it is about"), labels: false, active: false },
   show: ruled,
-  examples: [
-    { command: "rungate approval-rules add large --min-hold 1", description: "Runs that may cost $1 or more" },
-    {
-      command: "rungate approval-rules add mail --capabilities email.send --role owner",
-      description: "Every e-mail, decided by an owner"
-    }
-  ]
+  examples: {
+    "rungate approval-rules add large --min-hold 1": "Runs that may cost $1 or more",
+    "rungate approval-rules add mail --capabilities email.send --role owner": "Every e-mail, decided by an owner"
+  }
 })
 const changeRule = row(endpoints.changeRule, {
   fields: { labels: false },

@@ -20,7 +20,7 @@ import { outputFlag, saveFile } from "../receipts/files.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { consent } from "../terminal/consent.ts"
 import { bad } from "../terminal/exits.ts"
-import { boolean, yes } from "../terminal/flags.ts"
+import { boolean, yes, withExamples } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 
 const { preview, apply: put, export: get } = ConfigurationApi.endpoints
@@ -100,13 +100,10 @@ export const apply = Command.make(
   })
 ).pipe(
   Command.withDescription("Apply a file with API keys, limits, webhooks and rules"),
-  Command.withExamples([
-    { command: "rungate apply -f rungate.yaml --dry-run", description: "Show what would change" },
-    {
-      command: "rungate apply -f rungate.yaml --yes --prune",
-      description: "Apply it in CI, and remove what it does not name"
-    }
-  ])
+  withExamples({
+    "rungate apply -f rungate.yaml --dry-run": "Show what would change",
+    "rungate apply -f rungate.yaml --yes --prune": "Apply it in CI, and remove what it does not name"
+  })
 )
 
 const Exported = Schema.Struct({ configuration: Schema.Unknown })
@@ -123,5 +120,5 @@ export const exportFile = Command.make(
   })
 ).pipe(
   Command.withDescription("Write the file that rungate apply takes"),
-  Command.withExamples([{ command: "rungate export -o rungate.yaml", description: "Save it" }])
+  withExamples({ "rungate export -o rungate.yaml": "Save it" })
 )

@@ -35,11 +35,11 @@ const set = rowWith(
         int("contact-days", "block runs that contact somebody who was contacted within so many days, 1 to 365")
       )
     },
-    examples: [
-      { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" },
-      { command: "rungate spend-guard set --low-balance 5.00", description: "Be told below $5.00" },
-      { command: "rungate spend-guard set --time-zone Europe/Berlin", description: "Count days of Berlin" }
-    ],
+    examples: {
+      "rungate spend-guard set --per-run 0.50 --daily 20.00": "Both limits",
+      "rungate spend-guard set --low-balance 5.00": "Be told below $5.00",
+      "rungate spend-guard set --time-zone Europe/Berlin": "Count days of Berlin"
+    },
     show
   }
 )

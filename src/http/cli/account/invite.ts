@@ -39,9 +39,7 @@ export const invite = rowWith(
       email: optionalArgument(Argument.String("email"), "e-mail address of the person to invite"),
       role: oneOf("role", roles, "role of the new member; at most your own").pipe(Flag.withDefault("member"))
     },
-    examples: [
-      { command: "rungate invite ada@example.com --role viewer", description: "Another invitation replaces the first" }
-    ],
+    examples: { "rungate invite ada@example.com --role viewer": "Another invitation replaces the first" },
     show: (answer, shown, flags) =>
       Effect.gen(function* () {
         const { link } = formatOf(shown.screen, shown) === "json" ? { link: undefined } : yield* read(Invited, answer)

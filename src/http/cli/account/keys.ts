@@ -75,15 +75,12 @@ const create = rowWith(
       ),
       ...rules
     },
-    examples: [
-      { command: "rungate keys create laptop --save", description: "For this machine" },
-      {
-        command:
-          "rungate keys create agent --budget 5/day --allow-capability email.find --allow-capability email.verify",
-        description: "For an agent that may spend $5 a day on two capabilities"
-      },
-      { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another machine" }
-    ],
+    examples: {
+      "rungate keys create laptop --save": "For this machine",
+      "rungate keys create agent --budget 5/day --allow-capability email.find --allow-capability email.verify":
+        "For an agent that may spend $5 a day on two capabilities",
+      "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY": "For another machine"
+    },
     show: (answer, shown, { save }) =>
       save
         ? Effect.gen(function* () {
@@ -125,10 +122,10 @@ const update = rowWith(
   {
     about: "Change the name, budget, expiry or scope of an API key. The --allow flags replace its whole scope",
     fields: { name: "a new name", ...rules },
-    examples: [
-      { command: "rungate keys update key_… --budget 10/day", description: "Another budget" },
-      { command: "rungate keys update key_… --no-expiry --read-only", description: "No expiry, and lookups only" }
-    ],
+    examples: {
+      "rungate keys update key_… --budget 10/day": "Another budget",
+      "rungate keys update key_… --no-expiry --read-only": "No expiry, and lookups only"
+    },
     show: detailed(ApiKey, cells)
   }
 )
@@ -139,7 +136,7 @@ const rotate = row(endpoints.rotate, {
       Flag.withDefault(0)
     )
   },
-  examples: [{ command: "rungate keys rotate key_… --grace 3600", description: "The old one works for an hour" }],
+  examples: { "rungate keys rotate key_… --grace 3600": "The old one works for an hour" },
   show: newKey(({ fields: { key_id, grace_seconds }, now }) => {
     const until = new Date(now + Number(grace_seconds) * 1000).toISOString()
     return `The key is shown only this once. ${String(key_id)} ${grace_seconds === 0 ? "no longer works." : `works until ${until}.`}`

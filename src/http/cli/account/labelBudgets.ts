@@ -31,13 +31,10 @@ const set = row(endpoints.set, {
   show: drawn(LabelBudget, ({ label, value, ...budget }) => [
     `Runs with ${label} ${value === null ? "may cost, for each value by itself," : `"${value}" may cost`} ${limit(budget)}.`
   ]),
-  examples: [
-    {
-      command: "rungate label-budgets set customer --value acme --limit 25 --period month",
-      description: "One customer"
-    },
-    { command: "rungate label-budgets set customer --limit 5 --period day", description: "Every other customer" }
-  ]
+  examples: {
+    "rungate label-budgets set customer --value acme --limit 25 --period month": "One customer",
+    "rungate label-budgets set customer --limit 5 --period day": "Every other customer"
+  }
 })
 
 const values = row(endpoints.values, {
@@ -59,16 +56,10 @@ const statement = rowWith(
       value: argument("value", "its value, such as acme"),
       period: "a month such as 2026-11, or a day such as 2026-11-21; default: the present month"
     },
-    examples: [
-      {
-        command: "rungate label-budgets statement customer acme --period 2026-11",
-        description: "One customer's month"
-      },
-      {
-        command: "rungate receipt verify statement-2026-11.jws --jwks jwks.json",
-        description: "What the customer does"
-      }
-    ],
+    examples: {
+      "rungate label-budgets statement customer acme --period 2026-11": "One customer's month",
+      "rungate receipt verify statement-2026-11.jws --jwks jwks.json": "What the customer does"
+    },
     show: Effect.fnUntraced(function* (answer, shown, { output }) {
       if (shown.json || shown.jsonl) return yield* show(answer, shown, () => null)
       const { items, statement } = yield* read(StatementPage, answer)

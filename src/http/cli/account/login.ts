@@ -17,7 +17,7 @@ import { fail, bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
 import { read, succeeded } from "../answers/show.ts"
-import { boolean, text, type FlagsOf } from "../terminal/flags.ts"
+import { boolean, text, type FlagsOf, withExamples } from "../terminal/flags.ts"
 
 /** The given value, else the answer to a prompt. */
 const answerTo = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
@@ -178,8 +178,8 @@ export const login = Command.make(
   })
 ).pipe(
   Command.withDescription("Sign in, sign up, or save an API key"),
-  Command.withExamples([
-    { command: "rungate login", description: "Prompts for e-mail and password" },
-    { command: "rungate login --with-token < key.txt", description: "Saves a key" }
-  ])
+  withExamples({
+    "rungate login": "Prompts for e-mail and password",
+    "rungate login --with-token < key.txt": "Saves a key"
+  })
 )

@@ -58,9 +58,7 @@ export const optOutCommands = (
       row(endpoints.add, {
         fields: { values, reason: "why, for the list and the audit log" },
         show: drawn(OptOutsAdded, (answer) => [addedSentence(answer)]),
-        examples: [
-          { command: `${command} add ada@example.com acme.example`, description: "An address, and a whole domain" }
-        ]
+        examples: { [`${command} add ada@example.com acme.example`]: "An address, and a whole domain" }
       }),
       row(endpoints.check, {
         fields: { values },

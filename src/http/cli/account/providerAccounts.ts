@@ -34,13 +34,11 @@ const set = rowWith(
   }),
   {
     fields: { provider, api_key: false },
-    examples: [
-      { command: "rungate provider-accounts set hunter", description: "Asks for the key, without showing it" },
-      {
-        command: "rungate provider-accounts set hunter --fallback < key.txt",
-        description: "If the key is refused, this service's account is called"
-      }
-    ],
+    examples: {
+      "rungate provider-accounts set hunter": "Asks for the key, without showing it",
+      "rungate provider-accounts set hunter --fallback < key.txt":
+        "If the key is refused, this service's account is called"
+    },
     show: drawn(ProviderAccount, ({ provider, last_four, fallback, fee }) => [
       `Runs of your organization now call ${provider} through your account (key …${last_four}), for $${fee} each.`,
       fallback

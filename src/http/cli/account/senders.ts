@@ -29,9 +29,7 @@ const list = row(endpoints.list, {
 const add = row(endpoints.add, {
   fields: { domain: argument("domain", "such as example.com") },
   show: sender,
-  examples: [
-    { command: "rungate senders add example.com", description: "Then create the DNS record and run senders verify" }
-  ]
+  examples: { "rungate senders add example.com": "Then create the DNS record and run senders verify" }
 })
 
 const verify = row(endpoints.verify, {

@@ -11,7 +11,7 @@ import { WalletApi } from "../../api/Wallet.ts"
 import { ask, call } from "../answers/operation.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json, lines, printed, read } from "../answers/show.ts"
-import { amountArgument, boolean } from "../terminal/flags.ts"
+import { amountArgument, boolean, withExamples } from "../terminal/flags.ts"
 
 /** Polling interval while the user pays. */
 const lookSeconds = 1
@@ -83,7 +83,5 @@ export const topup = Command.make(
   })
 ).pipe(
   Command.withDescription("Add funds: prints the address of the payment page"),
-  Command.withExamples([
-    { command: "rungate wallet topup 25.00 --open --wait", description: "Pay in a browser and wait for the credit" }
-  ])
+  withExamples({ "rungate wallet topup 25.00 --open --wait": "Pay in a browser and wait for the credit" })
 )

@@ -9,7 +9,7 @@ import { CommandName, type KeyUse, Rights } from "../../api/shapes/Common.ts"
 import { Credentials } from "../state/Credentials.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { consent } from "../terminal/consent.ts"
-import { boolean, yes } from "../terminal/flags.ts"
+import { boolean, type Examples, withExamples, yes } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import type { Answer, Ask, Client } from "./Client.ts"
 import {
@@ -58,7 +58,7 @@ export interface Row<E extends Operation, Flags = unknown> {
   readonly about?: string
   /** Left out, `list` has the alias `ls`, and `remove` has `rm`. */
   readonly alias?: string
-  readonly examples?: ReadonlyArray<Command.Command.Example>
+  readonly examples?: Examples
   /**
    * A field's help in the place of the contract's, a flag or argument of its own, or `false`: no flag fills the field. Left out, the help of an
    * id in the path names the command that lists such ids.
@@ -151,7 +151,7 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   ) => Effect.Effect<Fields, CommandFailed, Needs>,
   row: Row<E, Command.Command.Config.InferValue<F>>
 ) => {
-  const { about, examples = [], confirm, seconds, lists } = row
+  const { about, examples = {}, confirm, seconds, lists } = row
   // What needs no credential states no rights.
   const keys = Context.getOrUndefined(operation.annotations, Rights)?.keys ?? "reads"
   const words = Context.get(operation.annotations, CommandName).split(" ")
@@ -218,7 +218,7 @@ export const rowWith = <E extends Operation, F extends Command.Command.Config>(
   return command.pipe(
     Command.withDescription(about ?? help.replace(/\.\s*$/, "")),
     Command.withShortDescription(about ?? summary),
-    Command.withExamples(examples),
+    withExamples(examples),
     (one) => (alias === undefined ? one : Command.withAlias(one, alias))
   )
 }

@@ -15,7 +15,7 @@ import { call } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { read } from "../answers/show.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { argument, boolean, text, usd as usdFlag } from "../terminal/flags.ts"
+import { argument, boolean, text, usd as usdFlag, withExamples } from "../terminal/flags.ts"
 import { linesOf, outcomesOf, untilResults, uploadSeconds } from "./BatchProgress.ts"
 import { batchRetry } from "./batchRetry.ts"
 
@@ -86,12 +86,9 @@ export const batch = Command.make(
   })
 ).pipe(
   Command.withDescription("Run a capability for each line of a CSV; list, read and retry batches"),
-  Command.withExamples([
-    {
-      command:
-        "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00 -o out.csv",
-      description: "Start it, or join it if it was started before"
-    }
-  ]),
+  withExamples({
+    "rungate batch people.csv --capability email.find --map full_name=Name,company_domain=Website --max-total 25.00 -o out.csv":
+      "Start it, or join it if it was started before"
+  }),
   Command.withSubcommands([batchList, batchGet, batchRetry])
 )

@@ -10,7 +10,7 @@ import { Batch } from "../../../schema/nouns/Batch.ts"
 import { BatchesApi } from "../../api/Batches.ts"
 import { ask } from "../answers/operation.ts"
 import { bad } from "../terminal/exits.ts"
-import { argument, optional, optionalArgument, text, usd } from "../terminal/flags.ts"
+import { argument, optional, optionalArgument, text, usd, withExamples } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import type { Sheet } from "../../client/JoinedCsv.ts"
 import { followed, linesOf, type Progress, untilResults } from "./BatchProgress.ts"
@@ -57,8 +57,8 @@ export const batchRetry = Command.make(
   })
 ).pipe(
   Command.withDescription("Run the blocked rows of a batch again; nothing is paid twice"),
-  Command.withExamples([
-    { command: "rungate batch retry bat_… people.csv -o out.csv", description: "After a top-up" },
-    { command: "rungate batch retry bat_… --max-total 40.00", description: "With a higher limit for the whole batch" }
-  ])
+  withExamples({
+    "rungate batch retry bat_… people.csv -o out.csv": "After a top-up",
+    "rungate batch retry bat_… --max-total 40.00": "With a higher limit for the whole batch"
+  })
 )

@@ -152,7 +152,7 @@ export const discover = row(DiscoveryApi.endpoints.discover, {
     kind: "only capabilities, or only raw endpoints",
     provider: "only this provider"
   },
-  examples: [{ command: "rungate discover find a work email", description: "In plain words" }],
+  examples: { "rungate discover find a work email": "In plain words" },
   show: drawn(Discovered, discoverLines)
 })
 

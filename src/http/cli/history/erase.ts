@@ -15,7 +15,7 @@ import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json, printed, read } from "../answers/show.ts"
-import { argument, choice, yes } from "../terminal/flags.ts"
+import { argument, choice, yes, withExamples } from "../terminal/flags.ts"
 
 /** Response timeout. Erasing hundreds of thousands of runs may need several requests. */
 const answerSeconds = 150
@@ -89,5 +89,5 @@ export const erase = Command.make(
   })
 ).pipe(
   Command.withDescription("Permanently erase input and result of every run that names a subject; needs a session"),
-  Command.withExamples([{ command: "rungate history erase ada@example.com", description: "Erase a person" }])
+  withExamples({ "rungate history erase ada@example.com": "Erase a person" })
 )

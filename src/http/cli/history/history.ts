@@ -19,7 +19,7 @@ import { shownAs } from "../answers/row.ts"
 import { decoded, json, jsonl, type Lines, pageOf } from "../answers/show.ts"
 import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { choice, int, optional } from "../terminal/flags.ts"
+import { choice, int, optional, withExamples } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 import { agoOf, dollars } from "../terminal/values.ts"
 import { erase } from "./erase.ts"
@@ -126,9 +126,9 @@ export const history = Command.make(
   })
 ).pipe(
   Command.withDescription("Show past runs about subjects: seen, contacted, results to reuse"),
-  Command.withExamples([
-    { command: "rungate history ada@example.com", description: "One subject in full" },
-    { command: "rungate history --csv leads.csv --column email", description: "A list, one row each" }
-  ]),
+  withExamples({
+    "rungate history ada@example.com": "One subject in full",
+    "rungate history --csv leads.csv --column email": "A list, one row each"
+  }),
   Command.withSubcommands([erase])
 )

@@ -10,7 +10,7 @@ import { Command } from "effect/cli"
 import { Credentials, defaultProfile, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { bad } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { boolean } from "../terminal/flags.ts"
+import { boolean, withExamples } from "../terminal/flags.ts"
 
 /** Variables that locate the user's files. A host does not pass them on, so the entry contains them. */
 const folders = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]
@@ -103,12 +103,9 @@ export const mcp = Command.make(
   })
 ).pipe(
   Command.withDescription("Serve tools to an agent host over stdin and stdout (Model Context Protocol)"),
-  Command.withExamples([
-    { command: "rungate mcp --print-config", description: "The entry for a host's settings" },
-    {
-      command: "rungate mcp --print-config --http",
-      description: "The entry for a connection over HTTP"
-    },
-    { command: "claude mcp add rungate -- rungate mcp", description: "Let the host write the entry" }
-  ])
+  withExamples({
+    "rungate mcp --print-config": "The entry for a host's settings",
+    "rungate mcp --print-config --http": "The entry for a connection over HTTP",
+    "claude mcp add rungate -- rungate mcp": "Let the host write the entry"
+  })
 )

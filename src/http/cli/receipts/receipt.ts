@@ -8,7 +8,7 @@ import { call } from "../answers/operation.ts"
 import { succeeded } from "../answers/show.ts"
 import { outputFlag, saveFile } from "./files.ts"
 import { verify } from "./verify.ts"
-import { argument } from "../terminal/flags.ts"
+import { argument, withExamples } from "../terminal/flags.ts"
 
 const keys = Command.make(
   "keys",
@@ -35,7 +35,5 @@ export const receipt = Command.make(
 ).pipe(
   Command.withDescription("Save the signed receipt of a run; verify it, also offline"),
   Command.withSubcommands([verify, keys]),
-  Command.withExamples([
-    { command: "rungate receipt run_01m83b2x7kq4s8d1n6t0v5y9za", description: "Save it as <run_id>.jws" }
-  ])
+  withExamples({ "rungate receipt run_01m83b2x7kq4s8d1n6t0v5y9za": "Save it as <run_id>.jws" })
 )

@@ -11,7 +11,7 @@ import { type Check, checksOf, failed, ok } from "../../../schema/receipts/Verif
 import { readText } from "../runs/input.ts"
 import { formatOf, json } from "../answers/show.ts"
 import { failedWith, bad } from "../terminal/exits.ts"
-import { optionalArgument, text } from "../terminal/flags.ts"
+import { optionalArgument, text, withExamples } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { harmless } from "../terminal/text.ts"
 
@@ -112,14 +112,9 @@ export const verify = Command.make(
   Command.withDescription(
     "Verify a saved receipt or statement, offline, and kept ledger heads; exit code 1 when one is not valid"
   ),
-  Command.withExamples([
-    {
-      command: "rungate receipt verify run_01m83b2x7kq4s8d1n6t0v5y9za.jws --jwks jwks.json",
-      description: "Nothing is asked of the service"
-    },
-    {
-      command: "rungate receipt verify --head ledger-heads.json --jwks jwks.json",
-      description: "Asks for the ledger, and finds out if it was rewritten"
-    }
-  ])
+  withExamples({
+    "rungate receipt verify run_01m83b2x7kq4s8d1n6t0v5y9za.jws --jwks jwks.json": "Nothing is asked of the service",
+    "rungate receipt verify --head ledger-heads.json --jwks jwks.json":
+      "Asks for the ledger, and finds out if it was rewritten"
+  })
 )

@@ -9,7 +9,7 @@ import { drawn } from "../answers/draw.ts"
 import { call } from "../answers/operation.ts"
 import { shownAs } from "../answers/row.ts"
 import { json } from "../answers/show.ts"
-import { argument, oneOf, text } from "../terminal/flags.ts"
+import { argument, oneOf, text, withExamples } from "../terminal/flags.ts"
 import { harmless } from "../terminal/text.ts"
 
 const words = columnsOf(Dispute).words["state"]
@@ -39,11 +39,9 @@ export const dispute = Command.make(
   })
 ).pipe(
   Command.withDescription("Ask for the refund of a run whose address bounced (outcome warranty)"),
-  Command.withExamples([
-    {
-      command: "rungate runs dispute run_… --reason bounced --evidence run_…",
-      description: "The second run is the e-mail to the address that the first one called valid"
-    },
-    { command: "rungate runs dispute run_…", description: "How the dispute stands" }
-  ])
+  withExamples({
+    "rungate runs dispute run_… --reason bounced --evidence run_…":
+      "The second run is the e-mail to the address that the first one called valid",
+    "rungate runs dispute run_…": "How the dispute stands"
+  })
 )

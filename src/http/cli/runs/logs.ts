@@ -12,7 +12,7 @@ import { retryingRead } from "../answers/retryingRead.ts"
 import { formatOf } from "../answers/show.ts"
 import { Screen, type ScreenShape, type Style } from "../terminal/Screen.ts"
 import { bad } from "../terminal/exits.ts"
-import { between, boolean, durationSeconds, optional, text } from "../terminal/flags.ts"
+import { between, boolean, durationSeconds, optional, text, withExamples } from "../terminal/flags.ts"
 import { cut, harmless, harmlessPainted, padEnd, padStart } from "../terminal/text.ts"
 import { dollars, durationOf, timeOf } from "../terminal/values.ts"
 import { targetOf } from "./RunView.ts"
@@ -142,16 +142,10 @@ const tail = Command.make(
   })
 ).pipe(
   Command.withDescription("Follow runs live: one line when a run starts and one when it ends"),
-  Command.withExamples([
-    {
-      command: "rungate logs tail --status failed --since 1h",
-      description: "Failures of the last hour and new ones"
-    },
-    {
-      command: "rungate logs tail -n 0 | jq -r 'select(.done) | .billing.charged'",
-      description: "The charge of each run when it ends"
-    }
-  ])
+  withExamples({
+    "rungate logs tail --status failed --since 1h": "Failures of the last hour and new ones",
+    "rungate logs tail -n 0 | jq -r 'select(.done) | .billing.charged'": "The charge of each run when it ends"
+  })
 )
 
 export const logs = Command.make("logs").pipe(

@@ -17,7 +17,7 @@ import {
 } from "./bodies.ts"
 import { quoteLines, readQuote, sendQuote } from "./QuoteView.ts"
 import { inputFlags, isMember, runInput, wordsArgument } from "./input.ts"
-import { argument, optionalArgument } from "../terminal/flags.ts"
+import { argument, optionalArgument, withExamples } from "../terminal/flags.ts"
 
 const rawOnly = "need a raw endpoint: rungate quote <provider> <endpoint>. A capability has an input only."
 const capabilityOnly = "choose the provider of a capability. A raw endpoint has one provider."
@@ -61,14 +61,8 @@ export const quote = Command.make(
   })
 ).pipe(
   Command.withDescription("Show what a run would cost, which providers it would call, and whether it would be refused"),
-  Command.withExamples([
-    {
-      command: `rungate quote email.find -i '{"full_name":"Ada Lovelace","company_domain":"example.com"}'`,
-      description: "A capability"
-    },
-    {
-      command: `rungate quote dataforseo /v3/backlinks/referring_domains/live -i '{"target":"example.com"}'`,
-      description: "A raw endpoint"
-    }
-  ])
+  withExamples({
+    [`rungate quote email.find -i '{"full_name":"Ada Lovelace","company_domain":"example.com"}'`]: "A capability",
+    [`rungate quote dataforseo /v3/backlinks/referring_domains/live -i '{"target":"example.com"}'`]: "A raw endpoint"
+  })
 )

@@ -4,7 +4,7 @@ import { Argument, Command } from "effect/cli"
 import type * as Money from "../../../schema/money/Money.ts"
 import { firstRun } from "../../../schema/Steps.ts"
 import { present } from "../answers/row.ts"
-import { argument, boolean } from "../terminal/flags.ts"
+import { argument, boolean, withExamples } from "../terminal/flags.ts"
 import { acceptFlags, endpointFlags, endpointTexts, guardFlags, reuseFlags, routingFlags, runBody } from "./bodies.ts"
 import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 import { inputFlags, runInput, wordsArgument } from "./input.ts"
@@ -30,21 +30,12 @@ export const run = Command.make(
   })
 ).pipe(
   Command.withDescription("Run a capability and print its result"),
-  Command.withExamples([
-    {
-      command: firstRun,
-      description: "Find a work email"
-    },
-    {
-      command: "rungate run people.enrich -f person.json --max-cost 0.10",
-      description: "Input from a file, with a cap"
-    },
-    {
-      command: "rungate run people.enrich -f person.json --reuse 30d",
-      description: "At $0 if it was bought within 30 days"
-    },
-    { command: "jq .person lead.json | rungate run people.enrich - | jq .result", description: "In a pipe" }
-  ])
+  withExamples({
+    [firstRun]: "Find a work email",
+    "rungate run people.enrich -f person.json --max-cost 0.10": "Input from a file, with a cap",
+    "rungate run people.enrich -f person.json --reuse 30d": "At $0 if it was bought within 30 days",
+    "jq .person lead.json | rungate run people.enrich - | jq .result": "In a pipe"
+  })
 )
 
 export const call = Command.make(
@@ -67,10 +58,8 @@ export const call = Command.make(
   })
 ).pipe(
   Command.withDescription("Call a provider's raw endpoint and print its answer"),
-  Command.withExamples([
-    {
-      command: `rungate call sec_edgar '/submissions/CIK{cik}.json' --path '{"cik":"0000320193"}' -i '{}' --max-cost 0.01`,
-      description: "Fill a path and set a cap"
-    }
-  ])
+  withExamples({
+    [`rungate call sec_edgar '/submissions/CIK{cik}.json' --path '{"cik":"0000320193"}' -i '{}' --max-cost 0.01`]:
+      "Fill a path and set a cap"
+  })
 )

@@ -76,12 +76,10 @@ export const simulate = rowWith(
       routing: false,
       max_cost: "the cap of each run in USD; default: each as it was"
     },
-    examples: [
-      {
-        command: "rungate simulate --from 30d --without hunter --strategy cheapest",
-        description: "The last 30 days without one provider, cheapest first"
-      }
-    ],
+    examples: {
+      "rungate simulate --from 30d --without hunter --strategy cheapest":
+        "The last 30 days without one provider, cheapest first"
+    },
     show
   }
 )

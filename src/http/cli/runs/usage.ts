@@ -90,11 +90,11 @@ export const usage = rowWith(
       from: "the first day, such as 2026-11-01",
       to: "the last day"
     },
-    examples: [
-      { command: "rungate usage --days 7", description: "The last week, day by day" },
-      { command: "rungate usage --by capability,status", description: "What was run, and how it ended" },
-      { command: "rungate usage --by metadata.campaign --csv", description: "For a spreadsheet" }
-    ],
+    examples: {
+      "rungate usage --days 7": "The last week, day by day",
+      "rungate usage --by capability,status": "What was run, and how it ended",
+      "rungate usage --by metadata.campaign --csv": "For a spreadsheet"
+    },
     show: drawn(UsagePage, usageLines)
   }
 )

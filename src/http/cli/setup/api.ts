@@ -9,7 +9,7 @@ import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { printed, succeeded } from "../answers/show.ts"
 import { harmless } from "../terminal/text.ts"
-import { argument, boolean } from "../terminal/flags.ts"
+import { argument, boolean, withExamples } from "../terminal/flags.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodOf = (text: string): Method | undefined => methods.find((method) => method === text.toUpperCase())
@@ -81,9 +81,9 @@ export const api = Command.make(
   })
 ).pipe(
   Command.withDescription("Send any API request and print the response unchanged"),
-  Command.withExamples([
-    { command: "rungate api GET /v1/wallet", description: "Read" },
-    { command: `rungate api POST discover -i '{"query":"find an email"}' --include`, description: "With a body" },
-    { command: "rungate api GET '/v1/runs?status=failed' --paginate", description: "A whole list" }
-  ])
+  withExamples({
+    "rungate api GET /v1/wallet": "Read",
+    [`rungate api POST discover -i '{"query":"find an email"}' --include`]: "With a body",
+    "rungate api GET '/v1/runs?status=failed' --paginate": "A whole list"
+  })
 )

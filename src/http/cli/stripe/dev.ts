@@ -12,7 +12,7 @@ import { formatOf, lines } from "../answers/show.ts"
 import { eventTypes, isEventType, type Needs, triggerOf } from "./events.ts"
 import { facts } from "../terminal/table.ts"
 import { rehearse, triggerFlags } from "./trigger.ts"
-import { boolean, optionalArgument } from "../terminal/flags.ts"
+import { boolean, optionalArgument, withExamples } from "../terminal/flags.ts"
 
 /** The flag that an event requires; null when everything is created. */
 const needed: Readonly<Record<Needs, string | null>> = {
@@ -57,14 +57,12 @@ const trigger = Command.make(
   })
 ).pipe(
   Command.withDescription("Send a simulated Stripe webhook, signed with STRIPE_WEBHOOK_SECRET (test mode only)"),
-  Command.withExamples([
-    { command: "rungate dev stripe trigger checkout.session.completed", description: "Open a checkout and pay it" },
-    { command: "rungate dev stripe trigger charge.dispute.closed --outcome lost", description: "Pay, dispute, lose" },
-    {
-      command: "rungate dev stripe trigger refund.created --session cs_test_… --amount 5.00",
-      description: "Refund a part of a triggered payment"
-    }
-  ])
+  withExamples({
+    "rungate dev stripe trigger checkout.session.completed": "Open a checkout and pay it",
+    "rungate dev stripe trigger charge.dispute.closed --outcome lost": "Pay, dispute, lose",
+    "rungate dev stripe trigger refund.created --session cs_test_… --amount 5.00":
+      "Refund a part of a triggered payment"
+  })
 )
 
 const stripe = Command.make("stripe").pipe(

@@ -1,6 +1,6 @@
 /** The forms of flags that most commands have. */
 import { Option, Schema, SchemaGetter } from "effect"
-import { Argument, type Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { Usd, usd as usdText } from "../../../schema/money/Money.ts"
 
 /** What was typed for these flags and arguments. */
@@ -102,3 +102,8 @@ export const amountArgument = (description: string) =>
   argument("amount", description).pipe(Argument.withSchema(TypedUsd), Argument.map(usdText))
 
 export const yes = boolean("yes", "skip the confirmation").pipe(Flag.withAlias("y"))
+
+/** What to type, each with what it does. */
+export type Examples = Readonly<Record<string, string>>
+export const withExamples = (examples: Examples) =>
+  Command.withExamples(Object.entries(examples).map(([command, description]) => ({ command, description })))

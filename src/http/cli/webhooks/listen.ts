@@ -15,7 +15,7 @@ import { Client } from "../answers/Client.ts"
 import { formatOf } from "../answers/show.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail, bad } from "../terminal/exits.ts"
-import { boolean, text } from "../terminal/flags.ts"
+import { boolean, text, withExamples } from "../terminal/flags.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { harmless, padEnd, padStart } from "../terminal/text.ts"
 import { timeOf } from "../terminal/values.ts"
@@ -143,14 +143,10 @@ export const listen = Command.make(
   })
 ).pipe(
   Command.withDescription("Forward live events to a program on this machine, signed as webhooks are"),
-  Command.withExamples([
-    {
-      command: "rungate webhooks listen --forward http://localhost:3000/hooks --events run.finished",
-      description: "Each event is a POST, and its answer is printed"
-    },
-    {
-      command: "WEBHOOK_SECRET=$(rungate webhooks listen --print-secret)",
-      description: "The secret that verifies them. It stays the same as long as the key does"
-    }
-  ])
+  withExamples({
+    "rungate webhooks listen --forward http://localhost:3000/hooks --events run.finished":
+      "Each event is a POST, and its answer is printed",
+    "WEBHOOK_SECRET=$(rungate webhooks listen --print-secret)":
+      "The secret that verifies them. It stays the same as long as the key does"
+  })
 )

@@ -47,12 +47,10 @@ const create = rowWith(
   {
     about: "Send events to a URL, and show the secret that signs them",
     fields: { url: argument("url", "such as https://example.com/webhooks"), events: false },
-    examples: [
-      {
-        command: "rungate webhooks create https://example.com/webhooks --events run.finished,wallet.low",
-        description: "Without --events it gets events of every kind"
-      }
-    ],
+    examples: {
+      "rungate webhooks create https://example.com/webhooks --events run.finished,wallet.low":
+        "Without --events it gets events of every kind"
+    },
     show: secret
   }
 )
