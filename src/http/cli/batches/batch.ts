@@ -6,18 +6,19 @@
  * the same batch, and no line is paid twice.
  */
 import { Effect } from "effect"
-import { Command, Flag } from "effect/cli"
-import { usd } from "../../../schema/money/Money.ts"
+import { Command, Flag, Argument } from "effect/cli"
+import { usd as usdText } from "../../../schema/money/Money.ts"
 import { Batch } from "../../../schema/nouns/Batch.ts"
 import { BatchesApi } from "../../api/Batches.ts"
 import { drawn, factLines, listed, nounFacts } from "../answers/draw.ts"
-import { call } from "../answers/operation.ts"
+import { call, ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { read } from "../answers/show.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { argument, boolean, text, usd as usdFlag, withExamples } from "../terminal/flags.ts"
-import { linesOf, outcomesOf, untilResults, uploadSeconds } from "./BatchProgress.ts"
-import { batchRetry } from "./batchRetry.ts"
+import { argument, boolean, text, withExamples, optional, optionalArgument, usd } from "../terminal/flags.ts"
+import { linesOf, outcomesOf, untilResults, uploadSeconds, followed, type Progress } from "./BatchProgress.ts"
+import { bad } from "../terminal/exits.ts"
+import type { Sheet } from "../../client/JoinedCsv.ts"
 
 const { endpoints } = BatchesApi
 
@@ -46,6 +47,57 @@ const batchGet = row(endpoints.get, {
 const keyOf = (parts: ReadonlyArray<string>): string =>
   `batch-${new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 40)}`
 
+/** The file's lines. Without a file, the numbers of the rows. */
+const linesFor = Effect.fnUntraced(function* ({ id, rows: { total } }: Progress, file: string | null) {
+  if (file === null) {
+    const lines: Sheet = { header: ["row"], rows: Array.from({ length: total }, (_, index) => [String(index + 1)]) }
+    return lines
+  }
+  const lines = yield* linesOf(file)
+  if (lines.rows.length === total) return lines
+  return yield* bad(
+    `${file} has ${lines.rows.length} rows, and ${id} has ${total}. Give the file that the batch was made of. Nothing was run.`
+  )
+})
+
+/**
+ * `rungate batch retry bat_…`: runs the blocked rows of a batch again, in the same batch. Rows that ran are not run again.
+ *
+ * It starts no other batch, so it can be repeated after Ctrl-C or a crash.
+ */
+const batchRetry = Command.make(
+  "retry",
+  {
+    batch_id: argument("batch_id", "the batch, bat_…"),
+    file: optionalArgument(Argument.String("file"), "the CSV of the batch, to write the results beside its lines"),
+    maxTotal: optional(
+      usd("max-total", "the new limit of the whole batch in USD, with what it has charged; default: as before")
+    ),
+    output: text("output", "the file for the results; default: stdout").pipe(Flag.withAlias("o"))
+  },
+  Effect.fnUntraced(function* ({ batch_id, file, maxTotal, output }) {
+    const screen = yield* Screen
+    const params = { batch_id }
+    const batch = yield* ask(endpoints.get, { params }, Batch)
+    const lines = yield* linesFor(batch, file)
+    const ended = yield* followed(batch)
+    const payload = maxTotal === null ? {} : { max_total: usdText(maxTotal) }
+    const retried = ended.rows.blocked === 0 ? ended : yield* ask(endpoints.retry, { params, payload }, Batch)
+    yield* screen.say(
+      ended.rows.blocked === 0
+        ? `No row of ${ended.id} is blocked.`
+        : `Retrying ${retried.rows.open} of ${ended.rows.blocked} blocked rows of ${ended.id}.`
+    )
+    yield* untilResults(retried, lines, output)
+  })
+).pipe(
+  Command.withDescription("Run the blocked rows of a batch again; nothing is paid twice"),
+  withExamples({
+    "rungate batch retry bat_… people.csv -o out.csv": "After a top-up",
+    "rungate batch retry bat_… --max-total 40.00": "With a higher limit for the whole batch"
+  })
+)
+
 export const batch = Command.make(
   "batch",
   {
@@ -58,7 +110,7 @@ export const batch = Command.make(
       Flag.atLeast(0),
       Flag.map((pairs) => (pairs.length === 0 ? null : pairs.join(",")))
     ),
-    maxTotal: usdFlag("max-total", "the most that the whole batch may cost in USD, such as 25.00"),
+    maxTotal: usd("max-total", "the most that the whole batch may cost in USD, such as 25.00"),
     output: text("output", "the file for the results; default: stdout").pipe(Flag.withAlias("o")),
     again: boolean("again", "run the same file once more, and pay for it once more"),
     yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y"))
@@ -70,17 +122,17 @@ export const batch = Command.make(
       const { confirmBatch } = yield* Effect.promise(() => import("./batchQuote.ts"))
       yield* confirmBatch({ header, rows, capability, map, maxTotal, again })
     }
-    const max_total = usd(maxTotal)
+    const max_total = usdText(maxTotal)
     const query = { capability, max_total, ...(map === null ? {} : { map }) }
     const key = keyOf([csv, capability, map ?? "", max_total, again ? crypto.randomUUID() : ""])
     const how = { text: csv, type: "text/csv", headers: { "idempotency-key": key }, seconds: uploadSeconds }
-    const answer = yield* call(BatchesApi.endpoints.create, { query, payload: csv }, how)
+    const answer = yield* call(endpoints.create, { query, payload: csv }, how)
     const started = yield* read(Batch, answer)
     const joined = answer.headers["idempotent-replay"] === "true"
     yield* screen.say(
       joined
         ? `This file was sent before: joining ${started.id}. To run and pay it once more, add --again.`
-        : `Started ${started.id}: ${started.rows.total} rows for at most $${usd(maxTotal)}.`
+        : `Started ${started.id}: ${started.rows.total} rows for at most $${usdText(maxTotal)}.`
     )
     yield* untilResults(started, { header, rows }, output)
   })
