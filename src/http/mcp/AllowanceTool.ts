@@ -7,12 +7,12 @@ import { Clock, Effect, Schema } from "effect"
 import { NewAllowance } from "../api/accounts/Allowances.ts"
 import { Allowance } from "../../schema/nouns/Allowance.ts"
 import { segmentOf } from "../../schema/Ids.ts"
-import { Usd, usd } from "../../schema/money/Money.ts"
+import { usd } from "../../schema/money/Money.ts"
 import { pageOf } from "../../schema/nouns/Noun.ts"
 import { answered, refusal, replied } from "./Answers.ts"
 import { send } from "./Service.ts"
 import { tool } from "./Tool.ts"
-import { between, named, optional } from "./Tools.ts"
+import { between, dollars, named, object, oneOf, optional } from "./Tools.ts"
 
 const name = "allowances"
 /** Longer ones are created with the API or the command. */
@@ -25,17 +25,12 @@ export const allowances = tool({
   description:
     "Give each agent that you start an allowance: an API key with an amount of your money, held at once. create needs a key with allow.mint. It answers api_key once: set it as that agent's RUNGATE_API_KEY, and show it nowhere else. What is unused returns when it is revoked or expires.",
   parameters: Schema.Struct({
-    action: Schema.Literals(["create", "list", "revoke"]).annotate({
-      description: "revoke also ends those under it"
-    }),
+    action: oneOf(["create", "list", "revoke"], "revoke also ends those under it"),
     name: optional(named("create: who gets it")),
-    amount: optional(Usd.pipe(Schema.annotateEncoded({ description: 'create: USD, such as "2.00"' }))),
+    amount: optional(dollars('create: USD, such as "2.00"')),
     expires_in_seconds: optional(between(1, secondsMax, "create: when it ends")),
-    allow: optional(
-      Schema.JsonObject.annotate({
-        description:
-          "create: its scope, never wider than yours: capabilities, providers, raw, read_only, max_cost, mint, read"
-      })
+    allow: object(
+      "create: its scope, never wider than yours: capabilities, providers, raw, read_only, max_cost, mint, read"
     ),
     allowance_id: optional(named("revoke: its id, key_…")),
     cursor: optional(named("list: next_cursor of the previous page"))

@@ -6,7 +6,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { segmentOf } from "../../schema/Ids.ts"
 import { bodyOf } from "../../schema/json/JsonText.ts"
-import { Usd, usd } from "../../schema/money/Money.ts"
+import { usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { batchRowsMax } from "../../schema/batches/Batch.ts"
 import { Batch } from "../../schema/nouns/Batch.ts"
@@ -17,7 +17,7 @@ import { answered, refusal, refusalIn, replied, unanswered, withMembers } from "
 import { Progress } from "./Register.ts"
 import { type Answer, type NoAnswer, send, type Service } from "./Service.ts"
 import { tool } from "./Tool.ts"
-import { between, IdempotencyKey, named, optional } from "./Tools.ts"
+import { between, dollars, flag, IdempotencyKey, named, optional } from "./Tools.ts"
 
 /** Runs in one call: what a model writes. Longer lists are sent with the API or `rungate batch`. */
 const runsMax = 200
@@ -53,11 +53,8 @@ export const runBatch = tool({
       })
     ),
     max_total: optional(
-      Usd.pipe(
-        Schema.annotateEncoded({
-          description:
-            'required with runs: the most that all runs may cost together in USD, such as "2.50"; with retry_blocked: the new limit of the whole batch'
-        })
+      dollars(
+        'required with runs: the most that all runs may cost together in USD, such as "2.50"; with retry_blocked: the new limit of the whole batch'
       )
     ),
     metadata: optional(metadataAs('labels of your own for the runs, such as {"campaign": "spring"}')),
@@ -73,13 +70,10 @@ export const runBatch = tool({
         `with batch_id: how long to wait for the end of the batch, 0 to ${waitSecondsMax}; default: 0`
       )
     ),
-    retry_blocked: optional(
-      Schema.Boolean.annotate({
-        description:
-          "with batch_id: SPENDS MONEY, runs the blocked rows of a finished batch again, such as after a top-up"
-      })
+    retry_blocked: flag(
+      "with batch_id: SPENDS MONEY, runs the blocked rows of a finished batch again, such as after a top-up"
     ),
-    cancel: optional(Schema.Boolean.annotate({ description: "with batch_id: cancels the rows that have not started" }))
+    cancel: flag("with batch_id: cancels the rows that have not started")
   }),
   answers: [BatchAnswer],
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }

@@ -39,6 +39,11 @@ export const named = (description: string, length = 200) =>
   Schema.NonEmptyString.check(Schema.isMaxLength(length)).annotate({ description })
 export const between = (minimum: number, maximum: number, description: string) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum })).annotate({ description })
+export const dollars = (description: string) => Usd.pipe(Schema.annotateEncoded({ description }))
+export const flag = (description: string) => optional(Schema.Boolean.annotate({ description }))
+export const object = (description: string) => optional(Schema.JsonObject.annotate({ description }))
+export const oneOf = <const A extends ReadonlyArray<string>>(words: A, description: string) =>
+  Schema.Literals(words).annotate({ description })
 const limit = optional(between(1, limitMax, `items per page, 1 to ${limitMax}; default: ${limitDefault}`))
 const cursor = optional(named("next_cursor of the previous page"))
 const run_id = named("id of a run, run_…", 100)
@@ -81,11 +86,7 @@ export const discover = tool({
       queryLengthMax
     ),
     limit: optional(between(1, discoverLimitMax, `1 to ${discoverLimitMax}; default: 10`)),
-    kind: optional(
-      Schema.Literals(["capability", "endpoint"]).annotate({
-        description: "only capabilities, or only raw endpoints; default: both"
-      })
-    ),
+    kind: optional(oneOf(["capability", "endpoint"], "only capabilities, or only raw endpoints; default: both")),
     provider: optional(named("only this provider, by its slug"))
   }),
   answers: [Discovered],
@@ -101,7 +102,7 @@ export const inspect = tool({
     capability: optional(named("slug of a capability, such as email.find; either this, or provider and endpoint")),
     provider: optional(named("slug of the raw endpoint's provider")),
     endpoint: optional(named("the provider's path, exactly as discover shows it", 1_000)),
-    method: optional(Schema.Literals(methods).annotate({ description: "HTTP method, when the path has several" }))
+    method: optional(oneOf(methods, "HTTP method, when the path has several"))
   }),
   answers: [InspectedCapability, InspectedEndpoint],
   annotations: reading
@@ -117,37 +118,27 @@ const callMembers = {
   capability: optional(named("slug of a capability, such as email.find; either this, or provider and endpoint")),
   provider: optional(named("raw only: slug of the provider; to choose the provider of a capability use routing")),
   endpoint: optional(named("raw only: the provider's path, exactly as discover shows it", 1_000)),
-  method: optional(
-    Schema.Literals(methods).annotate({ description: "raw only: HTTP method, when the path has several" })
-  ),
+  method: optional(oneOf(methods, "raw only: HTTP method, when the path has several")),
   input: Schema.Union([Schema.JsonObject, Schema.Array(Schema.Json)]).annotate({
     description:
       "a JSON object that matches input_schema of inspect; for a raw endpoint the request body of the provider"
   }),
-  path: optional(Schema.JsonObject.annotate({ description: "raw only: values of the endpoint's {placeholders}" })),
-  query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" }))
+  path: object("raw only: values of the endpoint's {placeholders}"),
+  query: object("raw only: query parameters")
 }
 const routing = optional(
   Schema.Struct({
     provider: optional(named("auto, or the slug of the only provider to use, without fallback")),
-    strategy: optional(
-      Schema.Literals(strategies).annotate({ description: "how to rank providers; default: best_value" })
-    ),
-    allow_fallback: optional(Schema.Boolean.annotate({ description: "false tries only one provider; default: true" }))
+    strategy: optional(oneOf(strategies, "how to rank providers; default: best_value")),
+    allow_fallback: flag("false tries only one provider; default: true")
   }).annotate({ description: "choice of the provider of a capability; default: the service chooses" })
 )
-const max_cost = Usd.pipe(
-  Schema.annotateEncoded({
-    description:
-      'the most this run may cost in USD, as a decimal string such as "0.05". More expensive offers are skipped.'
-  })
+const max_cost = dollars(
+  'the most this run may cost in USD, as a decimal string such as "0.05". More expensive offers are skipped.'
 )
-const max_total = Schema.optionalKey(
-  Usd.pipe(
-    Schema.annotateEncoded({
-      description:
-        "the most that the prices of all attempts may add up to in USD, as a decimal string; only the attempt that delivers is charged"
-    })
+const max_total = optional(
+  dollars(
+    "the most that the prices of all attempts may add up to in USD, as a decimal string; only the attempt that delivers is charged"
   )
 )
 
@@ -170,11 +161,7 @@ const reuse = optional(
 )
 
 /** The service checks its members, which inspect lists. */
-const accept = optional(
-  Schema.JsonObject.annotate({
-    description: "lookups only: a match, by inspect's accept: {fields, phone_type, max_age_days, agree}"
-  })
-)
+const accept = object("lookups only: a match, by inspect's accept: {fields, phone_type, max_age_days, agree}")
 
 const QuoteParameters = Schema.Struct({
   ...callMembers,
@@ -197,7 +184,7 @@ const RunParameters = Schema.Struct({
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),
-  include_raw: optional(Schema.Boolean.annotate({ description: "add the provider's raw response to the result" })),
+  include_raw: flag("add the provider's raw response to the result"),
   wait_seconds: optional(
     between(
       0,
@@ -302,7 +289,7 @@ export const history = tool({
         .check(Schema.isMinLength(1), Schema.isMaxLength(subjectsMax))
         .annotate({ description: `1 to ${subjectsMax} subjects, shown as one row each` })
     ),
-    kind: optional(Schema.Literals(kinds).annotate({ description: "kind of the subject; detected by default" })),
+    kind: optional(oneOf(kinds, "kind of the subject; detected by default")),
     limit
   }),
   answers: [History, HistoryBatch],
