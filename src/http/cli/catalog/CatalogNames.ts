@@ -47,7 +47,7 @@ export const keptNames = Effect.gen(function* () {
   const text = yield* PrivateFile.read(yield* path)
   const names = text === null ? null : decoded(Names, text)
   return names?.url === url ? names : null
-}).pipe(Effect.catch(() => Effect.succeed(null)))
+}).pipe(Effect.orElseSucceed(() => null))
 
 /** Whether the cache should be refreshed. */
 export const isDue = (names: Names | null, now: number): boolean =>

@@ -105,11 +105,7 @@ export class Journal extends Context.Service<
         failedWith(
           `${error.message} Nothing was sent, because a run must be recorded before it is sent. Set XDG_STATE_HOME to a writable folder.`
         )
-      const close = (entry: Entry) =>
-        pathOf(entry).pipe(
-          Effect.flatMap(PrivateFile.remove),
-          Effect.catch(() => Effect.void)
-        )
+      const close = (entry: Entry) => Effect.ignore(Effect.flatMap(pathOf(entry), PrivateFile.remove))
 
       const all = Effect.gen(function* () {
         const path = yield* folder
@@ -132,19 +128,16 @@ export class Journal extends Context.Service<
         const text = yield* PrivateFile.read(yield* paidFile)
         const paid = Option.getOrElse(decodePaid(text ?? ""), () => [])
         return paid.filter(({ at }) => at >= since)
-      }).pipe(Effect.catch(() => Effect.succeed([])))
+      }).pipe(Effect.orElseSucceed(() => []))
       const nameOf = (typed: string) => digestOf(`${url} ${by} ${typed}`)
 
       return Journal.of({
         paid: (typed) =>
           Effect.gen(function* () {
-            const others = (yield* paidRuns).filter(({ command }) => command !== nameOf(typed)).slice(-paidMost)
-            const at = yield* Clock.currentTimeMillis
-            yield* PrivateFile.write(
-              yield* paidFile,
-              `${JSON.stringify([...others, { command: nameOf(typed), at }])}\n`
-            )
-          }).pipe(Effect.catch(() => Effect.void)),
+            const [command, at] = [nameOf(typed), yield* Clock.currentTimeMillis]
+            const others = (yield* paidRuns).filter((one) => one.command !== command).slice(-paidMost)
+            yield* PrivateFile.write(yield* paidFile, `${JSON.stringify([...others, { command, at }])}\n`)
+          }).pipe(Effect.ignore),
         paidAt: (typed) =>
           Effect.map(paidRuns, (all) => all.find(({ command }) => command === nameOf(typed))?.at ?? null),
         open: Effect.fnUntraced(function* ({ title, typed, body, idempotency_key = `cli_${crypto.randomUUID()}` }) {
@@ -185,21 +178,15 @@ export class Journal extends Context.Service<
               entry === null ? Effect.void : save({ ...entry, process: { ...own, began: "let go" } })
             ),
             // On failure the run can be resumed after this process ends.
-            Effect.catch(() => Effect.void),
-            Effect.asVoid
+            Effect.ignore
           ),
         close,
         closeRun: (run_id) =>
           all.pipe(
-            Effect.flatMap((entries) =>
-              Effect.forEach(
-                entries.filter((entry) => entry.run_id === run_id),
-                close,
-                { discard: true }
-              )
-            ),
+            Effect.map((entries) => entries.filter((entry) => entry.run_id === run_id)),
+            Effect.flatMap(Effect.forEach(close)),
             // Clean-up only, so failures are ignored.
-            Effect.catch(() => Effect.void)
+            Effect.ignore
           ),
         open_runs: Effect.map(all, (entries) => entries.filter((entry) => !isAlive(entry.process)))
       })

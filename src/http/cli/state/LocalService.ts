@@ -22,7 +22,7 @@ const announced = Effect.gen(function* () {
 /** The address of the running service; null when none is announced. */
 export const localUrl = announced.pipe(
   Effect.map((service) => (service !== null && isAlive(service.process) ? service.url : null)),
-  Effect.catch(() => Effect.succeed(null))
+  Effect.orElseSucceed(() => null)
 )
 
 /** Announces this process until the scope closes. A service runs without an announcement when the folder can't be written. */
@@ -30,11 +30,11 @@ export const announce = (url: string) =>
   Effect.acquireRelease(
     Effect.gen(function* () {
       yield* PrivateFile.write(yield* path, `${JSON.stringify({ url, process: ownProcess() })}\n`)
-    }).pipe(Effect.catch(() => Effect.void)),
+    }).pipe(Effect.ignore),
     () =>
       Effect.gen(function* () {
         const service = yield* announced
         // A service that started later has replaced the announcement.
         if (service?.process.id === process.pid) yield* PrivateFile.remove(yield* path)
-      }).pipe(Effect.catch(() => Effect.void))
+      }).pipe(Effect.ignore)
   )
