@@ -7,10 +7,9 @@
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Credentials } from "../state/Credentials.ts"
-import { fail, failedWith } from "../terminal/exits.ts"
+import { type CommandFailed, fail, failedWith } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { type Answer, failureOf } from "./show.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
 import {
   isLost,
@@ -22,7 +21,7 @@ import {
 } from "../../client/Transport.ts"
 
 export type { Answer } from "./show.ts"
-export { CommandFailed } from "../terminal/CommandFailed.ts"
+export { CommandFailed } from "../terminal/exits.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 

@@ -11,7 +11,7 @@ import { typesIn } from "../../../schema/Columns.ts"
 import { segmentOf } from "../../../schema/Ids.ts"
 import { amount, boolean, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import type { CommandFailed } from "../terminal/exits.ts"
 import type { Credentials } from "../state/Credentials.ts"
 import { read } from "./show.ts"
 

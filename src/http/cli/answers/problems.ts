@@ -4,9 +4,8 @@ import type { RunError } from "../../../schema/runs/Run.ts"
 import { discover, raiseBudget, spendGuard, topUp } from "../../../schema/Steps.ts"
 import type { Detail } from "../../../schema/Errors.ts"
 import type { PublicError } from "../../api/shapes/PublicError.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { CredentialsShape } from "../state/Credentials.ts"
-import { exitOfError, fail } from "../terminal/exits.ts"
+import { type CommandFailed, exitOfError, fail } from "../terminal/exits.ts"
 import { inCommands } from "./commands.ts"
 
 const unknownNames = ["capability_not_found", "endpoint_not_found", "provider_not_found"]

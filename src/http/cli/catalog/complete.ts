@@ -6,9 +6,8 @@
  */
 import { Clock, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailed } from "../terminal/CommandFailed.ts"
 import { isDue, keptNames, type Names, refreshNames } from "./CatalogNames.ts"
-import { exits } from "../terminal/exits.ts"
+import { CommandFailed, exits } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** The kinds of names, by the name of the argument or flag. */

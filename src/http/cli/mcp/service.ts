@@ -5,12 +5,11 @@
  */
 import { Effect } from "effect"
 import { Client } from "../answers/Client.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { person } from "../../mcp/Answers.ts"
 import { NoAnswer, Service } from "../../mcp/Service.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { waitFor } from "../runs/execution.ts"
-import { exits } from "../terminal/exits.ts"
+import { type CommandFailed, exits } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import type { Screen } from "../terminal/Screen.ts"
 

@@ -5,10 +5,9 @@
  */
 import { Clock, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { CommandFailed } from "../terminal/CommandFailed.ts"
 import { confirmed } from "../terminal/consent.ts"
 import { conclude, deliver } from "./execution.ts"
-import { fail } from "../terminal/exits.ts"
+import { CommandFailed, fail } from "../terminal/exits.ts"
 import { type Entry, Journal } from "../state/Journal.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json } from "../answers/show.ts"

@@ -6,9 +6,8 @@
  */
 import { join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { Credentials } from "./Credentials.ts"
-import { failedWith } from "../terminal/exits.ts"
+import { type CommandFailed, failedWith } from "../terminal/exits.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import { isAlive, ownProcess, ProcessId } from "./ProcessId.ts"
 

@@ -19,8 +19,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { Config, Effect } from "effect"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
-import { fail, bad, failedWith } from "../terminal/exits.ts"
+import { type CommandFailed, fail, bad, failedWith } from "../terminal/exits.ts"
 
 const folderMode = 0o700
 const fileMode = 0o600

@@ -3,7 +3,7 @@
  *
  * Scripts should read the exit code. The message on stderr is for people and may change.
  */
-import { CommandFailed } from "./CommandFailed.ts"
+import { Schema } from "effect"
 
 export const exits = {
   ok: 0,
@@ -36,6 +36,12 @@ export const meanings: Readonly<Record<Exit, string>> = {
 }
 
 export const exitNames = Object.keys(meanings).filter((name): name is Exit => name in exits)
+
+/** The error with which a command fails. An empty message means that the command already printed the reason. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  message: Schema.String,
+  exit_code: Schema.Int
+}) {}
 
 export const fail = (exit: Exit, message: string) => new CommandFailed({ message, exit_code: exits[exit] })
 export const bad = (message: string) => fail("usage", message)
