@@ -3,12 +3,16 @@
  * operator, and comes back when it fits again. No report of a provider, however absurd, stops a run.
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import fc from "fast-check"
 import { measuredOf } from "../../../src/schema/catalog/Measured.ts"
 import { isDrift, raisedPrice } from "../../../src/schema/money/Drift.ts"
 import { dollars, MicroUsd, usd } from "../../../src/schema/money/Money.ts"
 import { anyDemand, flat, metered, priceMax } from "../../../src/schema/money/Pricing.ts"
-import { fitsToClear } from "../../../src/layers/executor/CostDrifts.ts"
+import { CostDrifts, fitsToClear } from "../../../src/layers/executor/CostDrifts.ts"
+import { Settings } from "../../../src/layers/platform/Settings.ts"
+import { Storage } from "../../../src/layers/Storage.ts"
 import { startApp, type Tenant, until, withApp } from "../../kit/app.ts"
 import { standIn } from "../../layers/providers/standin.ts"
 
@@ -148,6 +152,39 @@ test("every process sees it", async () => {
   } finally {
     await other.stop()
   }
+})
+
+test("many who read the drifts at once share two readings", async () => {
+  let readings = 0
+  const counting = Layer.effect(
+    SqlClient.SqlClient,
+    Effect.map(
+      SqlClient.SqlClient,
+      (sql) =>
+        new Proxy(sql, {
+          apply: (target, self, values) => {
+            if (String(values[0]).includes("FROM cost_drifts ORDER BY")) readings += 1
+            return Reflect.apply(target, self, values)
+          }
+        })
+    )
+  )
+  const layer = CostDrifts.layer.pipe(
+    Layer.provide(counting),
+    Layer.provide(Storage),
+    Layer.provide(Settings.layerFrom({ ...app.settings, RUNGATE_HEALTH_SECONDS: "0" }))
+  )
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const drifts = yield* CostDrifts
+      readings = 0
+      yield* Effect.all(
+        Array.from({ length: 30 }, () => drifts.refresh),
+        { concurrency: "unbounded" }
+      )
+    }).pipe(Effect.provide(layer))
+  )
+  expect(readings).toBe(2)
 })
 
 test("a cost below the rate, none and a rounding are no drift", async () => {
