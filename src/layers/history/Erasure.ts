@@ -62,8 +62,8 @@ export class Erasure extends Context.Service<
   Erasure,
   {
     /**
-     * Erases every finished run that names the subject, in a label too, and cancels rows of batches that name it and have not started. `in_flight` is the
-     * number of matching runs in progress.
+     * Erases every finished run that names the subject, in a label too, and cancels rows of batches that name it and have not started.
+     * `in_flight` is the number of matching runs in progress.
      */
     readonly subject: (
       org_id: string,

@@ -9,7 +9,7 @@ import { companySearch, companySearchDefaultLimit } from "../../schema/capabilit
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { company, location, person } from "../../schema/capabilities/shapes.ts"
-import { webScrape } from "../../schema/capabilities/web.scrape.ts"
+import { scrapedPage, webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
@@ -266,19 +266,19 @@ const scrape = offer(webScrape, {
     if (page === undefined) return unreadable("results")
     const content = text(page, "text")
     if (content === null) return noMatch("the page is empty")
-    return match({
-      url: input.url,
-      final_url: text(page, "url"),
-      status_code: null,
-      title: text(page, "title"),
-      content,
-      links: null,
-      metadata: withoutNulls({
-        author: text(page, "author"),
-        published_at: text(page, "publishedDate"),
-        image: text(page, "image")
+    return match(
+      scrapedPage({
+        url: input.url,
+        final_url: text(page, "url"),
+        title: text(page, "title"),
+        content,
+        metadata: withoutNulls({
+          author: text(page, "author"),
+          published_at: text(page, "publishedDate"),
+          image: text(page, "image")
+        })
       })
-    })
+    )
   }
 })
 

@@ -4,7 +4,7 @@
  * A search costs the same up to ten results, and a page costs the same whatever of it is returned. Answers count what was used, but not in
  * a unit that has a price. There is no filter by language, and the one by date wants a day, which an adapter does not know.
  */
-import { webScrape } from "../../schema/capabilities/web.scrape.ts"
+import { scrapedPage, webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { defined, withoutNulls } from "../../schema/defined.ts"
@@ -71,15 +71,15 @@ const scrape = offer(webScrape, {
       const reason = text(failed, "error_type") ?? "the page is empty"
       return noMatch(status === null ? reason : `${reason}, HTTP ${status}`)
     }
-    return match({
-      url: input.url,
-      final_url: text(page, "url"),
-      status_code: null,
-      title: text(page, "title"),
-      content,
-      links: null,
-      metadata: withoutNulls({ publish_date: text(page, "publish_date") })
-    })
+    return match(
+      scrapedPage({
+        url: input.url,
+        final_url: text(page, "url"),
+        title: text(page, "title"),
+        content,
+        metadata: withoutNulls({ publish_date: text(page, "publish_date") })
+      })
+    )
   }
 })
 
