@@ -120,7 +120,8 @@ export const uuids = (values: ReadonlyArray<string | null>) =>
 
 /** How each column is encoded, by the name that it has in the rows and in the statement. */
 type Columns<Row> = { readonly [name in keyof Row]?: (values: ReadonlyArray<Row[name]>) => unknown }
-const comma = Sql.join(", ", false)
+const opening = Sql.literal("unnest(")
+const comma = Sql.literal(", ")
 
 /** Members of rows as the columns of a table, and behind them those that are computed. */
 export const tableOf = <Row extends object>(
@@ -129,10 +130,16 @@ export const tableOf = <Row extends object>(
   members: Columns<Row>,
   computed: Readonly<Record<string, unknown>> = {}
 ): Sql.Fragment => {
-  const columns = new Map<string, unknown>()
-  for (const name in members) columns.set(name, members[name]?.(rows.map((row) => row[name])))
-  for (const name in computed) columns.set(name, computed[name])
-  const values = [...columns.values()].map((one) => (Sql.isFragment(one) ? one : Sql.fragment([Sql.parameter(one)])))
-  const named = Sql.literal(`) AS ${alias}(${[...columns.keys()].join(", ")})`)
-  return Sql.fragment([Sql.literal("unnest("), ...comma(values).segments, named])
+  const names: Array<string> = []
+  const segments: Array<Sql.Segment> = []
+  const add = (name: string, value: unknown) => {
+    segments.push(names.length === 0 ? opening : comma)
+    names.push(name)
+    if (Sql.isFragment(value)) segments.push(...value.segments)
+    else segments.push(Sql.parameter(value))
+  }
+  for (const name in members) add(name, members[name]?.(rows.map((row) => row[name])))
+  for (const name in computed) add(name, computed[name])
+  segments.push(Sql.literal(`) AS ${alias}(${names.join(", ")})`))
+  return Sql.fragment(segments)
 }

@@ -173,6 +173,15 @@ export const contract = <T>(schema: Schema.Codec<T, unknown>, options: ContractO
   const generated = () => (document ??= published(schema, options))
   let compiled: ValidateFunction<T> | undefined
   const validate = () => (compiled ??= ajv().compile<T>(generated().jsonSchema))
+  /** A run asks for its input once for each offer. Nobody changes a value that was accepted. */
+  const accepted = new WeakSet<object>()
+  const accepts = (value: unknown): value is T => {
+    if (typeof value !== "object" || value === null) return validate()(value)
+    if (accepted.has(value)) return true
+    const isValid = validate()(value)
+    if (isValid) accepted.add(value)
+    return isValid
+  }
   return {
     get jsonSchema() {
       return generated().jsonSchema
@@ -180,11 +189,10 @@ export const contract = <T>(schema: Schema.Codec<T, unknown>, options: ContractO
     get fields() {
       return generated().fields
     },
-    accepts: (value): value is T => validate()(value),
+    accepts,
     issues: (value) => {
-      const check = validate()
-      if (check(value)) return []
-      const errors = withoutBranches(check.errors ?? [])
+      if (accepts(value)) return []
+      const errors = withoutBranches(validate().errors ?? [])
       // A misspelled field is often the one that a group lacks, so it comes first.
       const group = errors.filter((error) => error.instancePath === "" && groupsIn(error) !== null)
       const unknown = group.length === 0 ? [] : errors.filter(isUnknownField)
