@@ -17,7 +17,6 @@ import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
 import { HeadWorker } from "./actors/receipts/HeadWorker.ts"
-import { LabelStatements } from "./actors/receipts/LabelStatements.ts"
 import { Receipts } from "./actors/receipts/Receipts.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker, UsageWorker } from "./actors/HistoryWorker.ts"
@@ -113,7 +112,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 /** Asking and waiting: what both roles share. */
 const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
-  Layer.merge(Receipts.layer, LabelStatements.layer),
+  Receipts.layer,
   BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
   Layer.merge(Allowances.layer, Approvals.layer),
   TopUps.layer,

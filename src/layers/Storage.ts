@@ -51,7 +51,6 @@ import { Passkeys } from "./accounts/Passkeys.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
 import { HeadStore } from "./receipts/HeadStore.ts"
-import { LabelRuns } from "./receipts/LabelRuns.ts"
 import { ReceiptStore } from "./receipts/ReceiptStore.ts"
 import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
@@ -133,7 +132,7 @@ const Stores = Layer.mergeAll(
   Layer.merge(UsageStore.layer, PastRuns.layer),
   Layer.merge(Disputes.layer, WarrantyRefunds.layer),
   Layer.mergeAll(OperatorSessions.layer, Impersonations.layer, DeadLetters.layer, PaymentList.layer),
-  Layer.mergeAll(HeadStore.layer, LabelRuns.layer, ReceiptStore.layer, SigningKeys.layer),
+  Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   BackgroundMigrations.layer,
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(

@@ -1,9 +1,9 @@
 /** Budgets of labels: people set and remove them, and the wallet's turn decides by them. */
 import { Clock, Effect, Schema } from "effect"
 import { type LabelBudgetRow, LabelBudgets, labelBudgetsMax } from "../../../layers/accounts/LabelBudgets.ts"
-import { type StatementRun, LabelStatements } from "../../../actors/receipts/LabelStatements.ts"
+import { type StatementRun, makeLabelStatements } from "../../../actors/receipts/LabelStatements.ts"
 import { Books } from "../../../layers/ledger/Books.ts"
-import { LabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.ts"
+import { makeLabelRuns, statementRunsMax } from "../../../layers/receipts/LabelRuns.ts"
 import { notACursor, refused, refusedWith } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
 import { listLabelBudgets } from "../../../schema/Steps.ts"
@@ -80,7 +80,7 @@ export const LabelBudgetsHandlers = group(
   "labelBudgets",
   Effect.fnUntraced(function* (handlers) {
     const budgets = yield* LabelBudgets
-    const [statements, label_runs, books] = [yield* LabelStatements, yield* LabelRuns, yield* Books]
+    const [statements, label_runs, books] = [yield* makeLabelStatements, yield* makeLabelRuns, yield* Books]
     const asCaller = yield* makeAsCaller
     const write = yield* makeLabelBudgetWrite
     return handlers.handleAll({
