@@ -30,18 +30,14 @@ import { ApprovalStore } from "./members/ApprovalStore.ts"
 import { GuardStore } from "./guards/GuardStore.ts"
 import { OptOuts } from "./guards/OptOuts.ts"
 import { Installation } from "./queues/Installation.ts"
-import { InvitationMails } from "./members/InvitationMails.ts"
 import { Invitations } from "./accounts/Invitations.ts"
 import { Leases } from "./runs/Leases.ts"
-import { DeadLetters } from "./operator/DeadLetters.ts"
 import { Losses } from "./ledger/Losses.ts"
 import { Margins } from "./ledger/Margins.ts"
 import { Mails } from "./accounts/Mails.ts"
 import { MemberInvitations } from "./members/MemberInvitations.ts"
 import { Members } from "./members/Members.ts"
 import { MailStore } from "./ledger/MailStore.ts"
-import { Impersonations } from "./operator/Impersonations.ts"
-import { PaymentList } from "./operator/PaymentList.ts"
 import { OperatorSessions } from "./operator/OperatorSessions.ts"
 import { Ownership } from "./runs/Ownership.ts"
 import { ProviderAccounts } from "./provideraccounts/ProviderAccounts.ts"
@@ -55,7 +51,6 @@ import { ReceiptStore } from "./receipts/ReceiptStore.ts"
 import { SigningKeys } from "./receipts/SigningKeys.ts"
 import { Referrals } from "./accounts/Referrals.ts"
 import { ReferralShares } from "./accounts/ReferralShares.ts"
-import { Reindex } from "./history/index/Reindex.ts"
 import { ProviderShares } from "./executor/ProviderShares.ts"
 import { RunStore } from "./runs/RunStore.ts"
 import { Sessions } from "./accounts/Sessions.ts"
@@ -85,7 +80,7 @@ import { DatabaseLayer } from "./postgres/Database.ts"
 import { Partitions } from "./postgres/partitions/Partitions.ts"
 
 const Stores = Layer.mergeAll(
-  Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
+  Erasure.layer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer, UsageRollups.layer)
     ),
@@ -114,7 +109,7 @@ const Stores = Layer.mergeAll(
     Layer.merge(Identities.layer, OpenId.layer)
   ),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
-  Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
+  Layer.merge(Members.layer, MemberInvitations.layer).pipe(
     Layer.provide([Accounts.layer, Mails.layer]),
     Layer.provide(SecondFactors.layer)
   ),
@@ -131,7 +126,7 @@ const Stores = Layer.mergeAll(
   Stats.layer,
   Layer.merge(UsageStore.layer, PastRuns.layer),
   Layer.merge(Disputes.layer, WarrantyRefunds.layer),
-  Layer.mergeAll(OperatorSessions.layer, Impersonations.layer, DeadLetters.layer, PaymentList.layer),
+  OperatorSessions.layer,
   Layer.mergeAll(HeadStore.layer, ReceiptStore.layer, SigningKeys.layer),
   Layer.merge(BatchStore.layer, BatchFeeds.layer),
   BackgroundMigrations.layer,

@@ -9,7 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.ts"
-import { type DueInvitation, InvitationMails } from "../../layers/members/InvitationMails.ts"
+import { type DueInvitation, invitationsDue, makeInvitationMails } from "../../layers/members/InvitationMails.ts"
 import { type Mail, Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import {
@@ -39,7 +39,7 @@ export class AccountMails extends Context.Service<
     AccountMails,
     Effect.gen(function* () {
       const mails = yield* Mails
-      const invitations = yield* InvitationMails
+      const invitations = yield* makeInvitationMails
       const log = yield* AuditLog
       const mailer = yield* Mailer
       const address = addressOf(yield* Settings)
@@ -123,7 +123,7 @@ export class AccountMails extends Context.Service<
         }
       })
 
-      const due = () => `${Mails.due()} OR ${InvitationMails.due()}`
+      const due = () => `${Mails.due()} OR ${invitationsDue}`
       const wake = yield* (yield* DueWork).whenDue("mails", due, sendDue)
       yield* repeatedly(
         "deletion of old mails",

@@ -1,11 +1,11 @@
 /** Handler of `rungate audit`. Loaded on demand, so that other commands start fast. */
-import { Clock, Console, Effect, Layer, Result } from "effect"
+import { Clock, Console, Effect, Result } from "effect"
 import { violationLines } from "../operator/output.ts"
 import { failedWith } from "../cli/terminal/exits.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import type { Sheet } from "../../schema/nouns/operator/Books.ts"
 import { StripePayments } from "../../layers/payments/Stripe.ts"
-import { ProcessorAudit, type ProcessorReport } from "../../layers/audit/ProcessorAudit.ts"
+import { makeProcessorAudit, type ProcessorReport } from "../../layers/audit/ProcessorAudit.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
@@ -53,7 +53,7 @@ const sayMillis = 5_000
 
 /** Runs the comparison. After a second it shows progress every five seconds. */
 const askProcessor = Effect.fnUntraced(function* (days: number) {
-  const auditor = yield* ProcessorAudit
+  const run = yield* makeProcessorAudit
   const began = yield* Clock.currentTimeMillis
   let now = ""
   const doing = (what: string) =>
@@ -65,13 +65,8 @@ const askProcessor = Effect.fnUntraced(function* (days: number) {
     yield* Console.error(`${now} (${seconds} s so far)`)
     yield* Effect.sleep(sayMillis)
   })
-  return yield* Effect.raceFirst(
-    auditor.run(days, doing),
-    Effect.andThen(Effect.sleep(quietMillis), Effect.forever(say))
-  )
+  return yield* Effect.raceFirst(run(days, doing), Effect.andThen(Effect.sleep(quietMillis), Effect.forever(say)))
 })
-
-const AgainstStripe = ProcessorAudit.layer.pipe(Layer.provide(StripePayments))
 
 const notCompared = (mode: string) =>
   mode === "sandbox"
@@ -95,7 +90,7 @@ export const audit = (days: number) =>
     const comparison =
       stripe === null || days === 0
         ? Result.succeed(null)
-        : yield* Effect.result(askProcessor(days).pipe(Effect.provide(AgainstStripe)))
+        : yield* Effect.result(askProcessor(days).pipe(Effect.provide(StripePayments)))
     const compared = Result.isSuccess(comparison) ? comparison.success : null
     yield* auditor.record({ ...report, violations: [...report.violations, ...(compared?.violations ?? [])] })
     if (compared !== null) {

@@ -1,14 +1,14 @@
 /** Handler of `rungate admin reindex-history`. Loaded on demand. */
 import { Clock, Console, Effect } from "effect"
 import { onDatabase } from "../operator/database.ts"
-import { Reindex } from "../../layers/history/index/Reindex.ts"
+import { makeReindex } from "../../layers/history/index/Reindex.ts"
 
 const progressMillis = 1_000
 
 /** Continues an interrupted reindex; `restart` starts from the beginning. */
 export const reindexHistory = (restart: boolean) =>
   Effect.gen(function* () {
-    const reindex = yield* Reindex
+    const reindex = yield* makeReindex
     if (restart) yield* reindex.restart
     const all = yield* reindex.runs
     const sum = { checked: 0, missing: 0, segments: 0 }

@@ -2,7 +2,7 @@
  * Lanes with their backlog, and commands that are dead-lettered: each failed alone too often, so no turn reads it again until somebody
  * retries it. For operators, because the reason can contain internals.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
 import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
@@ -10,7 +10,7 @@ import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
 const laneRows = rowsOf(Lane.fields)
 const stateRows = storedAs(OpenRuns.fields)
 
-const DeadLetter = Schema.Struct({
+const deadLetterRows = storedAs({
   id: Schema.BigInt,
   lane: Schema.Number,
   org_id: Schema.String,
@@ -22,60 +22,43 @@ const DeadLetter = Schema.Struct({
   attempts: Schema.Number,
   created_at: Schema.Date
 })
-export type DeadLetter = typeof DeadLetter.Type
-const deadLetterRows = storedAs(DeadLetter.fields)
 
 const wokenRows = storedAs({ lane: Schema.Number, org_id: Schema.String, tag: Schema.String })
 const lanesRow = oneRowOf({ lanes: Schema.Number })
 
-export class DeadLetters extends Context.Service<
-  DeadLetters,
-  {
+export const makeDeadLetters = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return {
     /** Every lane in order, also those without commands. */
-    readonly lanes: Effect.Effect<ReadonlyArray<Lane>>
+    lanes: Effect.orDie(
+      Effect.gen(function* () {
+        const { lanes: count } = yield* lanesRow(sql`SELECT lanes::int AS lanes FROM lane_count`)
+        return yield* laneRows(sql`
+          SELECT n.lane, count(m.id) FILTER (WHERE m.parked IS NULL) AS commands,
+                 count(m.id) FILTER (WHERE m.parked IS NOT NULL) AS dead_letters,
+                 extract(epoch FROM now() - min(m.created_at) FILTER (WHERE m.parked IS NULL))::float8 AS oldest_seconds
+          FROM generate_series(0, ${count}::int - 1) AS n(lane) LEFT JOIN mailbox m ON m.lane = n.lane
+          GROUP BY n.lane ORDER BY n.lane`)
+      })
+    ),
     /** Open runs by state. */
-    readonly runs: Effect.Effect<ReadonlyArray<OpenRuns>>
+    runs: stateRows.all(sql`
+      SELECT state, count(*) AS runs, extract(epoch FROM now() - min(since))::float8 AS oldest_seconds
+      FROM open_runs GROUP BY state ORDER BY state`),
     /** Newest first; only those stored before `before`, when given. */
-    readonly list: (before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>>
+    list: (before: bigint | null, limit: number) =>
+      deadLetterRows.all(sql`
+        SELECT m.id, m.lane, m.org_id, o.name AS organization, m.run_id, m.tag, m.parked AS why, m.attempts, m.created_at
+        FROM mailbox m JOIN orgs o USING (org_id)
+        WHERE m.parked IS NOT NULL AND (${before}::bigint IS NULL OR m.id < ${before}) ORDER BY m.id DESC LIMIT ${limit}`),
     /**
      * Lets the turns of its lane read the command again, with all of its attempts. Null if it is not dead-lettered any more. The caller wakes
      * the lane. Call it on behalf of the operator.
      */
-    readonly retry: (
-      id: bigint
-    ) => Effect.Effect<{ readonly lane: number; readonly org_id: string; readonly tag: string } | null>
+    retry: (id: bigint) =>
+      wokenRows.first(sql`
+        UPDATE mailbox SET parked = NULL, attempts = 0 WHERE id = ${id} AND parked IS NOT NULL
+        RETURNING lane, org_id, tag`)
   }
->()("rungate/layers/ledger/DeadLetters") {
-  static readonly layer = Layer.effect(
-    DeadLetters,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-
-      return DeadLetters.of({
-        lanes: Effect.orDie(
-          Effect.gen(function* () {
-            const { lanes: count } = yield* lanesRow(sql`SELECT lanes::int AS lanes FROM lane_count`)
-            return yield* laneRows(sql`
-              SELECT n.lane, count(m.id) FILTER (WHERE m.parked IS NULL) AS commands,
-                     count(m.id) FILTER (WHERE m.parked IS NOT NULL) AS dead_letters,
-                     extract(epoch FROM now() - min(m.created_at) FILTER (WHERE m.parked IS NULL))::float8 AS oldest_seconds
-              FROM generate_series(0, ${count}::int - 1) AS n(lane) LEFT JOIN mailbox m ON m.lane = n.lane
-              GROUP BY n.lane ORDER BY n.lane`)
-          })
-        ),
-        runs: stateRows.all(sql`
-          SELECT state, count(*) AS runs, extract(epoch FROM now() - min(since))::float8 AS oldest_seconds
-          FROM open_runs GROUP BY state ORDER BY state`),
-        list: (before, limit) =>
-          deadLetterRows.all(sql`
-            SELECT m.id, m.lane, m.org_id, o.name AS organization, m.run_id, m.tag, m.parked AS why, m.attempts, m.created_at
-            FROM mailbox m JOIN orgs o USING (org_id)
-            WHERE m.parked IS NOT NULL AND (${before}::bigint IS NULL OR m.id < ${before}) ORDER BY m.id DESC LIMIT ${limit}`),
-        retry: (id) =>
-          wokenRows.first(sql`
-            UPDATE mailbox SET parked = NULL, attempts = 0 WHERE id = ${id} AND parked IS NOT NULL
-            RETURNING lane, org_id, tag`)
-      })
-    })
-  )
-}
+})

@@ -1,7 +1,7 @@
 /** Looks into an organization's runs. Each begins with a reason in the organization's audit log, and none can change anything. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Impersonations } from "../../../layers/operator/Impersonations.ts"
+import { makeImpersonations } from "../../../layers/operator/Impersonations.ts"
 import { RunStore } from "../../../layers/runs/RunStore.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -38,7 +38,7 @@ export const OperatorImpersonationHandlers = group(
   Effect.fnUntraced(function* (handlers) {
     const { inPath: organizationOf } = yield* makeOrganizationOf
     const asOperator = yield* makeAsOperator
-    const impersonations = yield* Impersonations
+    const impersonations = yield* makeImpersonations
     const store = yield* RunStore
 
     const allowed = Effect.fnUntraced(function* (org_id: string) {

@@ -1,6 +1,6 @@
 /** Payments of all organizations, and events that did not fit. Read only. */
 import { Effect, Schema } from "effect"
-import { PaymentList } from "../../../layers/operator/PaymentList.ts"
+import { makePaymentList } from "../../../layers/operator/PaymentList.ts"
 import { OperatorPayment, PaymentMismatch } from "../../../schema/nouns/operator/Payment.ts"
 import { group } from "../group.ts"
 import { pageBy } from "../ListPage.ts"
@@ -14,7 +14,7 @@ const mismatchJson = Schema.encodeSync(PaymentMismatch)
 export const OperatorPaymentsHandlers = group(
   "operatorPayments",
   Effect.fnUntraced(function* (handlers) {
-    const payments = yield* PaymentList
+    const payments = yield* makePaymentList
     const { inQuery } = yield* makeOrganizationOf
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {

@@ -1,7 +1,7 @@
 /** Queues and lanes as the operator sees them, and the retry of a dead-lettered command. */
 import { Effect, Schema } from "effect"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
-import { DeadLetters } from "../../../layers/operator/DeadLetters.ts"
+import { makeDeadLetters } from "../../../layers/operator/DeadLetters.ts"
 import { Queues } from "../../../layers/queues/Queues.ts"
 import { problem } from "../../../schema/Errors.ts"
 import { DeadLetter, OperatorQueues } from "../../../schema/nouns/operator/Queues.ts"
@@ -23,7 +23,7 @@ export const OperatorQueuesHandlers = group(
   Effect.fnUntraced(function* (handlers) {
     const asOperator = yield* makeAsOperator
     const lanes = yield* Lanes
-    const letters = yield* DeadLetters
+    const letters = yield* makeDeadLetters
     const queues = yield* Queues
 
     return handlers.handleAll({
