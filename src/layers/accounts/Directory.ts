@@ -7,6 +7,7 @@
  * every address is at home here.
  */
 import { PgClient } from "@effect/sql-pg"
+import type { Statement } from "effect/sql"
 import { Cause, Clock, Context, Effect, Layer, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { tagOf } from "../../schema/accounts/TokenText.ts"
@@ -15,7 +16,7 @@ import { Settings } from "../platform/Settings.ts"
 import { oneLine } from "../postgres/Batch.ts"
 import { keepAwake } from "../postgres/connection/KeepAwake.ts"
 import { socketsTo } from "../postgres/connection/Sockets.ts"
-import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { done, oneRowOf, storedAs, texts } from "../postgres/Rows.ts"
 import { timezone } from "../postgres/SessionSettings.ts"
 
 /** The directory does not answer. What the cells share stays as this one has it. */
@@ -41,12 +42,12 @@ const CellRow = Schema.Struct({
   addresses: Schema.BigInt
 })
 
-const cellRows = rowsOf(CellRow.fields)
-const homeRows = rowsOf({ name: Schema.String, url: Schema.String })
-const cellRow = oneRowOf({ cell: Schema.String })
-const movedRows = rowsOf({ tag: Schema.String, cell: Schema.String })
+const cells = storedAs(CellRow.fields)
+const homes = storedAs({ name: Schema.String, url: Schema.String })
+const ownCell = storedAs({ cell: Schema.String })
+const moves = storedAs({ tag: Schema.String, cell: Schema.String })
 const workersRow = oneRowOf({ elsewhere: Schema.Int })
-const elsewhereRow = oneRowOf({ elsewhere: Schema.BigInt })
+const counts = storedAs({ elsewhere: Schema.Int })
 
 /** Long for a statement of one row. Somebody waits who signs up or in. */
 const millisMax = 5_000
@@ -90,84 +91,70 @@ const keyOf = (email: string) => digest(email.trim().toLowerCase())
 const directoryOf = (sql: PgClient.PgClient, cell: string) => {
   const unprepared = (statement: string) => sql.unsafe(statement)
 
-  const other = ([row]: ReadonlyArray<{ readonly name: string; readonly url: string }>) =>
-    row === undefined || row.name === cell ? null : row
+  const keysOf = (emails: ReadonlyArray<string>) =>
+    texts(emails.map((email) => Buffer.from(keyOf(email)).toString("hex")))
 
-  const home = (email: string) =>
-    Effect.map(
-      homeRows(sql`
-        SELECT c.name, c.url FROM rungate_directory.cells c
-        LEFT JOIN rungate_directory.addresses a ON a.address = ${keyOf(email)} AND a.cell = c.name
-        WHERE a.address IS NOT NULL OR c.takes_accounts
-        ORDER BY a.address IS NULL, sha256(convert_to(c.salt::text, 'UTF8') || ${keyOf(email)}::bytea) LIMIT 1`),
-      other
-    )
-
-  const of = (email: string) =>
-    Effect.map(
-      homeRows(sql`
-        SELECT c.name, c.url FROM rungate_directory.addresses a JOIN rungate_directory.cells c ON c.name = a.cell
-        WHERE a.address = ${keyOf(email)}`),
-      other
-    )
+  const other = (statement: Statement.Statement<object>) =>
+    Effect.map(homes.first(statement), (home) => (home === null || home.name === cell ? null : home))
 
   const claim = Effect.fnUntraced(function* (email: string) {
-    const { cell: owner } = yield* cellRow(sql`
+    const { cell: owner } = yield* ownCell.one(sql`
       INSERT INTO rungate_directory.addresses (address, cell) VALUES (${keyOf(email)}, ${cell})
-      ON CONFLICT (address) DO UPDATE SET cell = addresses.cell RETURNING cell`).pipe(Effect.orDie)
+      ON CONFLICT (address) DO UPDATE SET cell = addresses.cell RETURNING cell`)
     if (owner !== cell) return yield* new AddressElsewhere()
   })
-
-  const claimAll = (emails: ReadonlyArray<string>) => {
-    const keys = texts(emails.map((email) => Buffer.from(keyOf(email)).toString("hex")))
-    return Effect.andThen(
-      sql`
-        INSERT INTO rungate_directory.addresses (address, cell) SELECT decode(key, 'hex'), ${cell} FROM unnest(${keys}) AS k (key)
-        ON CONFLICT (address) DO NOTHING`,
-      Effect.map(
-        elsewhereRow(sql`
-          SELECT count(*) AS elsewhere FROM unnest(${keys}) AS k (key)
-          JOIN rungate_directory.addresses ON address = decode(key, 'hex') AND cell <> ${cell}`),
-        ({ elsewhere }) => Number(elsewhere)
-      )
-    )
-  }
-
-  const register = Effect.fnUntraced(function* (url: string, takesAccounts: boolean) {
-    yield* Effect.forEach(tables, unprepared, { discard: true })
-    yield* sql`
-      INSERT INTO rungate_directory.cells (name, url, takes_accounts) VALUES (${cell}, ${url}, ${takesAccounts})
-      ON CONFLICT (name) DO UPDATE SET url = excluded.url, takes_accounts = excluded.takes_accounts`
-  })
-
-  const list = cellRows(sql`
-    SELECT name, url, takes_accounts, (SELECT count(*) FROM rungate_directory.addresses a WHERE a.cell = c.name) AS addresses
-    FROM rungate_directory.cells c ORDER BY name`)
-
-  const moved = Effect.fnUntraced(function* (org_id: string, to: string, emails: ReadonlyArray<string>) {
-    yield* sql`
-      INSERT INTO rungate_directory.moved (tag, cell) VALUES (${tagOf(org_id)}, ${to})
-      ON CONFLICT (tag) DO UPDATE SET cell = excluded.cell, moved_at = now()`
-    const keys = texts(emails.map((email) => Buffer.from(keyOf(email)).toString("hex")))
-    yield* sql`
-      UPDATE rungate_directory.addresses SET cell = ${to} WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${keys}) AS k (key))`
-  }, sql.withTransaction)
 
   return {
     /**
      * The other cell that answers for an address: that of its account, and for an address without one the cell in which it would get one. So
      * strangers can't tell by the cell whether there is an account. Null for this cell.
      */
-    home: (email: string) => Effect.orDie(home(email)),
+    home: (email: string) =>
+      other(sql`
+        SELECT c.name, c.url FROM rungate_directory.cells c
+        LEFT JOIN rungate_directory.addresses a ON a.address = ${keyOf(email)} AND a.cell = c.name
+        WHERE a.address IS NOT NULL OR c.takes_accounts
+        ORDER BY a.address IS NULL, sha256(convert_to(c.salt::text, 'UTF8') || ${keyOf(email)}::bytea) LIMIT 1`),
     /** The other cell that has the account of an address. */
-    of: (email: string) => Effect.orDie(of(email)),
+    of: (email: string) =>
+      other(sql`
+        SELECT c.name, c.url FROM rungate_directory.addresses a JOIN rungate_directory.cells c ON c.name = a.cell
+        WHERE a.address = ${keyOf(email)}`),
     claim,
     /** Makes this cell the home of the addresses that have none. Returns how many have another one. */
-    claimAll: (emails: ReadonlyArray<string>) => Effect.orDie(claimAll(emails)),
-    register: (url: string, takesAccounts: boolean) => Effect.orDie(register(url, takesAccounts)),
-    list: Effect.orDie(list),
+    claimAll: (emails: ReadonlyArray<string>) => {
+      const keys = keysOf(emails)
+      return Effect.andThen(
+        done(sql`
+          INSERT INTO rungate_directory.addresses (address, cell) SELECT decode(key, 'hex'), ${cell} FROM unnest(${keys}) AS k (key)
+          ON CONFLICT (address) DO NOTHING`),
+        Effect.map(
+          counts.one(sql`
+            SELECT count(*)::int AS elsewhere FROM unnest(${keys}) AS k (key)
+            JOIN rungate_directory.addresses ON address = decode(key, 'hex') AND cell <> ${cell}`),
+          ({ elsewhere }) => elsewhere
+        )
+      )
+    },
+    register: Effect.fnUntraced(function* (url: string, takesAccounts: boolean) {
+      yield* Effect.forEach(tables, unprepared, { discard: true })
+      yield* sql`
+        INSERT INTO rungate_directory.cells (name, url, takes_accounts) VALUES (${cell}, ${url}, ${takesAccounts})
+        ON CONFLICT (name) DO UPDATE SET url = excluded.url, takes_accounts = excluded.takes_accounts`
+    }, Effect.orDie),
+    list: cells.all(sql`
+      SELECT name, url, takes_accounts, (SELECT count(*) FROM rungate_directory.addresses a WHERE a.cell = c.name) AS addresses
+      FROM rungate_directory.cells c ORDER BY name`),
     /** An organization has moved, and with it the accounts of these addresses. */
-    moved: (org_id: string, to: string, emails: ReadonlyArray<string>) => Effect.orDie(moved(org_id, to, emails)),
+    moved: (org_id: string, to: string, emails: ReadonlyArray<string>) =>
+      Effect.andThen(
+        sql`
+          INSERT INTO rungate_directory.moved (tag, cell) VALUES (${tagOf(org_id)}, ${to})
+          ON CONFLICT (tag) DO UPDATE SET cell = excluded.cell, moved_at = now()`,
+        sql`
+          UPDATE rungate_directory.addresses SET cell = ${to}
+          WHERE address IN (SELECT decode(key, 'hex') FROM unnest(${keysOf(emails)}) AS k (key))`
+      ).pipe(sql.withTransaction, Effect.asVoid, Effect.orDie),
     /** Tells how many workers of this cell are alive. Returns those of the other cells: a cell that has told nothing for 30 seconds has none. */
     countWorkers: (alive: number) =>
       Effect.map(
@@ -179,7 +166,7 @@ const directoryOf = (sql: PgClient.PgClient, cell: string) => {
         ({ elsewhere }) => elsewhere
       ),
     /** For the router: its map of tags. */
-    moves: Effect.orDie(movedRows(sql`SELECT tag, cell FROM rungate_directory.moved ORDER BY tag`))
+    moves: moves.all(sql`SELECT tag, cell FROM rungate_directory.moved ORDER BY tag`)
   }
 }
 

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { signInChanges } from "../../schema/accounts/AccountMail.ts"
 import { newLinkToken, tokenHash } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, oneRowOf, storedAs } from "../postgres/Rows.ts"
 
 /** Triggers of the database queue mails of these kinds (`audit_sign_in_way`). */
 const SignInChange = Schema.Literals(Struct.keys(signInChanges))
@@ -24,7 +24,7 @@ export const DueMail = Schema.Struct({
   attempts: Schema.Number
 })
 export type DueMail = typeof DueMail.Type
-const dueMailRows = rowsOf(DueMail.fields)
+const dueMailRows = storedAs(DueMail.fields)
 
 const isDue = "ended_at IS NULL AND send_at <= now()"
 
@@ -78,19 +78,11 @@ export class Mails extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { cell } = yield* Settings
 
-      const enqueue = (kind: DueMail["kind"], address: string, user_id: string | null) => sql`
-        INSERT INTO mails (kind, address, user_id)
-        SELECT ${kind}, ${address}, ${user_id}
-        WHERE (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND ended_at IS NULL) < ${waitingMax}`
-
-      const due = (limit: number) =>
-        dueMailRows(sql`
-        UPDATE mails m SET attempts = attempts + 1,
-               send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
-        FROM (SELECT mail_id FROM mails WHERE ${sql.literal(isDue)} ORDER BY send_at LIMIT ${limit}
-              FOR UPDATE SKIP LOCKED) claimed
-        WHERE m.mail_id = claimed.mail_id
-        RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`)
+      const enqueue = (kind: DueMail["kind"], address: string, user_id: string | null) =>
+        done(sql`
+          INSERT INTO mails (kind, address, user_id)
+          SELECT ${kind}, ${address}, ${user_id}
+          WHERE (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND ended_at IS NULL) < ${waitingMax}`)
 
       const createToken = Effect.fnUntraced(function* (
         purpose: "verify_email" | "reset_password",
@@ -130,22 +122,27 @@ export class Mails extends Context.Service<
         return verify
       }, Effect.orDie)
 
-      const ended = (mail_id: bigint, outcome: string) => sql`
-        UPDATE mails SET ended_at = now(), outcome = ${outcome} WHERE mail_id = ${mail_id} AND ended_at IS NULL`
-
-      const forget = Effect.gen(function* () {
-        yield* sql`DELETE FROM mails WHERE ended_at < now() - make_interval(days => ${keepDays})`
-        yield* sql`DELETE FROM mail_tokens WHERE expires_at < now()`
-      })
-
       return Mails.of({
-        signedUp: (user_id, address) => Effect.asVoid(Effect.orDie(enqueue("sign_up", address, user_id))),
-        resetAsked: (address) => Effect.asVoid(Effect.orDie(enqueue("reset_password", address, null))),
+        signedUp: (user_id, address) => enqueue("sign_up", address, user_id),
+        resetAsked: (address) => enqueue("reset_password", address, null),
         resetLink: (user_id) => Effect.orDie(createToken("reset_password", user_id, resetMinutes)),
-        due: (limit) => Effect.orDie(due(limit)),
+        due: (limit) =>
+          dueMailRows.all(sql`
+            UPDATE mails m SET attempts = attempts + 1,
+                   send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
+            FROM (SELECT mail_id FROM mails WHERE ${sql.literal(isDue)} ORDER BY send_at LIMIT ${limit}
+                  FOR UPDATE SKIP LOCKED) claimed
+            WHERE m.mail_id = claimed.mail_id
+            RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`),
         content,
-        ended: (mail_id, outcome) => Effect.asVoid(Effect.orDie(ended(mail_id, outcome))),
-        forget: Effect.orDie(forget)
+        ended: (mail_id, outcome) =>
+          done(
+            sql`UPDATE mails SET ended_at = now(), outcome = ${outcome} WHERE mail_id = ${mail_id} AND ended_at IS NULL`
+          ),
+        forget: Effect.andThen(
+          done(sql`DELETE FROM mails WHERE ended_at < now() - make_interval(days => ${keepDays})`),
+          done(sql`DELETE FROM mail_tokens WHERE expires_at < now()`)
+        )
       })
     })
   )

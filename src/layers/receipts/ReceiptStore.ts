@@ -4,11 +4,11 @@
  * A final run and its entries never change, so several statements see the same state. Nothing here writes.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { warrantyReference } from "../../schema/wallet/Warranty.ts"
 import { runStatus } from "../runs/runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
-import { rowsOf, texts } from "../postgres/Rows.ts"
+import { rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { OptOutMatch } from "../../schema/guards/OptOut.ts"
 import type { ReceiptBudget } from "../../schema/receipts/Receipt.ts"
 import { labelAsks } from "../../schema/wallet/LabelBudget.ts"
@@ -54,7 +54,7 @@ const asksOf = (org_id: string, { metadata }: typeof ReceiptRow.Type) =>
   metadata === null ? [] : labelAsks(Object.keys(JSON.parse(metadata)), { org_id, metadata, hold: 1n })
 const receiptRows = rowsOf(ReceiptRow.fields)
 
-const requestRows = rowsOf({ input: Schema.NullOr(Schema.String), metadata: Schema.NullOr(Schema.String) })
+const requestRows = storedAs({ input: Schema.NullOr(Schema.String), metadata: Schema.NullOr(Schema.String) })
 
 const EntryRow = Schema.Struct({
   seq: Schema.BigInt,
@@ -70,7 +70,7 @@ const EntryRow = Schema.Struct({
   hash: Schema.String,
   previous: Schema.NullOr(Schema.String)
 })
-const entryRows = rowsOf(EntryRow.fields)
+const entryRows = storedAs(EntryRow.fields)
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
 
@@ -147,15 +147,14 @@ export class ReceiptStore extends Context.Service<
             ]
           })
         )
-      })
+      }, Effect.orDie)
 
       // An erasure may come between two statements, so this one looks for it too.
       const request = Effect.fnUntraced(function* (org_id: string, run_id: string) {
-        const [row] = yield* requestRows(sql`
+        const row = yield* requestRows.first(sql`
           SELECT CASE WHEN erased_at IS NULL THEN input::text END AS input, metadata::text AS metadata
           FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`)
-        if (row === undefined || row.input === null) return null
-        return { input: row.input, metadata: row.metadata }
+        return row === null || row.input === null ? null : { input: row.input, metadata: row.metadata }
       })
 
       const entryColumns =
@@ -166,30 +165,26 @@ export class ReceiptStore extends Context.Service<
       const withPrevious = (org_id: string) => sql`${entryColumns}, encode(coalesce(
             (SELECT p.hash FROM ledger p WHERE p.org_id = ${org_id} AND p.seq = l.seq - 1),
             (SELECT k.hash FROM ledger_checkpoints k WHERE k.org_id = ${org_id} AND k.seq = l.seq - 1)), 'hex') AS previous`
-      const entries = (org_id: string, run_ids: ReadonlyArray<string>) =>
-        entryRows(sql`
-          SELECT ${withPrevious(org_id)} FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ANY(${texts(run_ids)}) ORDER BY l.seq`)
-
-      const refunds = (org_id: string, run_ids: ReadonlyArray<string>) =>
-        entryRows(sql`
-          SELECT ${withPrevious(org_id)} FROM ledger l
-          WHERE l.org_id = ${org_id} AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ANY(${texts(run_ids.map(warrantyReference))}) ORDER BY l.seq`)
-
-      const chain = (org_id: string, after: bigint, limit: number) =>
-        entryRows(sql`
-          SELECT c.*, encode(coalesce(c.before, (SELECT p.hash FROM ledger p WHERE c.before IS NULL AND p.org_id = ${org_id} AND p.seq = c.seq - 1),
-            (SELECT k.hash FROM ledger_checkpoints k WHERE c.before IS NULL AND k.org_id = ${org_id} AND k.seq = c.seq - 1)), 'hex') AS previous
-          FROM (SELECT ${entryColumns}, CASE WHEN lag(l.seq) OVER (ORDER BY l.seq) = l.seq - 1 THEN lag(l.hash) OVER (ORDER BY l.seq) END AS before
-                FROM (SELECT * FROM ledger WHERE org_id = ${org_id} AND seq > ${after} ORDER BY seq LIMIT ${limit}) l) c
-          ORDER BY c.seq`)
+      const entriesOf = (statement: Statement.Statement<object>) =>
+        Effect.map(entryRows.all(statement), (rows) => rows.map(entryOf))
 
       return ReceiptStore.of({
-        runs: (org_id, run_ids) => Effect.orDie(runs(org_id, run_ids)),
-        request: (org_id, run_id) => Effect.orDie(request(org_id, run_id)),
-        entries: (org_id, run_ids) => Effect.orDie(Effect.map(entries(org_id, run_ids), (rows) => rows.map(entryOf))),
-        refunds: (org_id, run_ids) => Effect.orDie(Effect.map(refunds(org_id, run_ids), (rows) => rows.map(entryOf))),
+        runs,
+        request,
+        entries: (org_id, run_ids) =>
+          entriesOf(sql`
+            SELECT ${withPrevious(org_id)} FROM ledger l WHERE l.org_id = ${org_id} AND l.run_id = ANY(${texts(run_ids)}) ORDER BY l.seq`),
+        refunds: (org_id, run_ids) =>
+          entriesOf(sql`
+            SELECT ${withPrevious(org_id)} FROM ledger l
+            WHERE l.org_id = ${org_id} AND l.run_id IS NULL AND l.type = 'refund' AND l.reference = ANY(${texts(run_ids.map(warrantyReference))}) ORDER BY l.seq`),
         chain: (org_id, after, limit) =>
-          Effect.orDie(Effect.map(chain(org_id, after, limit), (rows) => rows.map(entryOf)))
+          entriesOf(sql`
+            SELECT c.*, encode(coalesce(c.before, (SELECT p.hash FROM ledger p WHERE c.before IS NULL AND p.org_id = ${org_id} AND p.seq = c.seq - 1),
+              (SELECT k.hash FROM ledger_checkpoints k WHERE c.before IS NULL AND k.org_id = ${org_id} AND k.seq = c.seq - 1)), 'hex') AS previous
+            FROM (SELECT ${entryColumns}, CASE WHEN lag(l.seq) OVER (ORDER BY l.seq) = l.seq - 1 THEN lag(l.hash) OVER (ORDER BY l.seq) END AS before
+                  FROM (SELECT * FROM ledger WHERE org_id = ${org_id} AND seq > ${after} ORDER BY seq LIMIT ${limit}) l) c
+            ORDER BY c.seq`)
       })
     })
   )

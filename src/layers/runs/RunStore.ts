@@ -6,7 +6,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { batchRowsOf, bigints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
+import { batchRowsOf, bigints, hasRows, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import { batch } from "../postgres/Batch.ts"
@@ -86,8 +86,8 @@ const admissionsMax = 200
 const readsMax = 500
 
 const keyHolderRows = rowsOf({ run_id: Schema.String, fingerprint: Schema.String, created_at: Schema.Date })
-const ownerRows = rowsOf({ org_id: Schema.String })
-const runIdRows = rowsOf({ run_id: Schema.String })
+const owners = storedAs({ org_id: Schema.String })
+const runIds = storedAs({ run_id: Schema.String })
 
 export class RunStore extends Context.Service<
   RunStore,
@@ -173,11 +173,11 @@ export class RunStore extends Context.Service<
        */
       const holder = Effect.fnUntraced(function* (run: NewRun, lane: number, existing: string | null) {
         const keyed = existing === null && run.idempotency_key !== null
-        const [since] = keyed
-          ? yield* runIdRows(
+        const since = keyed
+          ? yield* runIds.first(
               sql`SELECT run_id FROM idempotency_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key}`
             )
-          : []
+          : null
         const run_id = existing ?? since?.run_id ?? run.run_id
         const runs = recentRuns(sql, [{ run_id }], yield* Clock.currentTimeMillis)
         const [stored] = yield* keyHolderRows(
@@ -241,30 +241,29 @@ export class RunStore extends Context.Service<
 
       const list = runList(sql, columns, listedRows)
 
-      // The ledger has an index by run alone: each run that was admitted has reserved money once.
-      const ownerOf = (run_id: string) =>
-        ownerRows(sql`SELECT org_id FROM ledger WHERE run_id = ${run_id} AND type = 'reserve'`)
-
-      const isOf = (org_id: string, run_id: string, keys: ReadonlyArray<string>) => sql`
-        SELECT 1 AS found FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id} AND key_id = ANY(${texts(keys)})`
-
-      const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
-        runIdRows(sql`
-        SELECT r.run_id FROM idempotency_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
-        WHERE k.org_id = ${org_id} AND k.idempotency_key = ${idempotency_key} AND r.fingerprint = ${fingerprint}
-          AND (${key_id}::text IS NULL OR EXISTS (
-            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL
-              AND (expires_at IS NULL OR expires_at > now())))`)
-
       return RunStore.of({
-        begun: (request) =>
-          request.idempotency_key === null
-            ? Effect.succeed(null)
-            : Effect.orDie(Effect.map(begun(request), (rows) => rows[0]?.run_id ?? null)),
-        isOf: (...args) => Effect.orDie(Effect.map(isOf(...args), (rows) => rows.length > 0)),
+        begun: Effect.fnUntraced(function* ({ org_id, key_id, idempotency_key, fingerprint }) {
+          if (idempotency_key === null) return null
+          const run = yield* runIds.first(sql`
+            SELECT r.run_id FROM idempotency_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
+            WHERE k.org_id = ${org_id} AND k.idempotency_key = ${idempotency_key} AND r.fingerprint = ${fingerprint}
+              AND (${key_id}::text IS NULL OR EXISTS (
+                SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL
+                  AND (expires_at IS NULL OR expires_at > now())))`)
+          return run?.run_id ?? null
+        }),
+        isOf: (org_id, run_id, keys) =>
+          hasRows(
+            sql`SELECT FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id} AND key_id = ANY(${texts(keys)})`
+          ),
         admit: (run) => Effect.orDie(admit(run)),
         find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
-        ownerOf: (run_id) => Effect.orDie(Effect.map(ownerOf(run_id), (rows) => rows[0]?.org_id ?? null)),
+        // The ledger has an index by run alone: each run that was admitted has reserved money once.
+        ownerOf: (run_id) =>
+          Effect.map(
+            owners.first(sql`SELECT org_id FROM ledger WHERE run_id = ${run_id} AND type = 'reserve'`),
+            (owner) => owner?.org_id ?? null
+          ),
         list: (filter) => Effect.orDie(list(filter))
       })
     })

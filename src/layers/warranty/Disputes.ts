@@ -10,14 +10,12 @@ import { SqlClient } from "effect/sql"
 import { Dispute } from "../../schema/nouns/Dispute.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 import { askWaitMinutes, asksPerHourMax, warrantyReference } from "../../schema/wallet/Warranty.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { done, hasRows, storedAs } from "../postgres/Rows.ts"
 
 export const DisputeRow = Schema.Struct({ org_id: Schema.String, ...Dispute.fields })
 export type DisputeRow = typeof DisputeRow.Type
-const disputeRows = rowsOf(DisputeRow.fields)
-const disputeRow = oneRowOf(DisputeRow.fields)
-const claimedRows = rowsOf({ run_id: Schema.String })
-const dueRows = rowsOf({ run_id: Schema.String, org_id: Schema.String, evidence: Schema.String })
+const disputes = storedAs(DisputeRow.fields)
+const dueRows = storedAs({ run_id: Schema.String, org_id: Schema.String, evidence: Schema.String })
 
 export interface DisputeOf {
   readonly org_id: string
@@ -76,24 +74,30 @@ export class Disputes extends Context.Service<
         FROM warranty_disputes d LEFT JOIN warranty_refunds x ON x.run_id = d.run_id LEFT JOIN runs r ON r.org_id = d.org_id AND r.run_id = d.run_id`)
       const undecided = sql.literal("state IN ('pending', 'not_bounced')")
 
-      const find = (run_id: string) => sql`SELECT ${columns} WHERE d.run_id = ${run_id}`
-      const list = ({ org_id, all, after }: DisputeFilter, limit: number) =>
-        disputeRows(sql`
-        SELECT ${columns} WHERE (${org_id}::text IS NULL OR d.org_id = ${org_id}) AND (${all} OR d.state = 'pending') AND (${after}::text IS NULL OR d.run_id > ${after})
-        ORDER BY d.run_id LIMIT ${limit}`)
-      const open = ({ org_id, run_id }: DisputeOf, evidence: string, note: string) => sql`
-        INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note)
-        VALUES (${run_id}, ${org_id}, 'bounced', ${storableText(evidence)}, 'pending', ${note})
-        ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, state = 'pending', note = excluded.note WHERE d.${undecided}`
       const wait = sql.literal(
         `make_interval(mins => (ARRAY[${askWaitMinutes.join()}])[least(d.asks + 1, ${askWaitMinutes.length})])`
       )
-      // The lock makes the count exact when an organization disputes many runs at once.
-      const claim = ({ org_id, run_id }: DisputeOf, send_run: string, note: string) =>
-        sql.withTransaction(
+      const find = (run_id: string) => sql`SELECT ${columns} WHERE d.run_id = ${run_id}`
+
+      return Disputes.of({
+        find: (run_id) => disputes.first(find(run_id)),
+        list: ({ org_id, all, after }, limit) =>
+          disputes.all(sql`
+            SELECT ${columns} WHERE (${org_id}::text IS NULL OR d.org_id = ${org_id}) AND (${all} OR d.state = 'pending') AND (${after}::text IS NULL OR d.run_id > ${after})
+            ORDER BY d.run_id LIMIT ${limit}`),
+        open: ({ org_id, run_id }, evidence, note) =>
+          Effect.andThen(
+            done(sql`
+              INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note)
+              VALUES (${run_id}, ${org_id}, 'bounced', ${storableText(evidence)}, 'pending', ${note})
+              ON CONFLICT (run_id) DO UPDATE SET evidence = excluded.evidence, state = 'pending', note = excluded.note WHERE d.${undecided}`),
+            disputes.one(find(run_id))
+          ),
+        // The lock makes the count exact when an organization disputes many runs at once.
+        claim: ({ org_id, run_id }, send_run, note) =>
           Effect.andThen(
             sql`SELECT pg_advisory_xact_lock(${asksLock}::int, hashtext(${org_id}))`,
-            claimedRows(sql`
+            hasRows(sql`
               INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note, asks, asked_at, ask_after)
               SELECT ${run_id}, ${org_id}, 'bounced', ${send_run}, 'pending', ${note}, 1, now(), now() + make_interval(mins => ${askWaitMinutes[0]})
               WHERE ${asksPerHourMax} > (
@@ -103,38 +107,28 @@ export class Disputes extends Context.Service<
                 asks = d.asks + 1, asked_at = now(), ask_after = now() + ${wait}
               WHERE d.${undecided} AND (d.ask_after IS NULL OR d.ask_after <= now())
               RETURNING run_id`)
-          )
-        )
-      const note = ({ org_id, run_id }: DisputeOf, state: string, text: string) => sql`
-        UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}
-        WHERE run_id = ${run_id} AND org_id = ${org_id} AND ${undecided}`
-      const due = (limit: number) =>
-        dueRows(sql`
-        SELECT w.run_id, w.org_id, w.evidence FROM (
-          SELECT d.*, row_number() OVER (PARTITION BY d.org_id ORDER BY d.ask_after NULLS FIRST, d.run_id) AS turn FROM warranty_disputes d
-          WHERE d.state = 'pending' AND d.evidence ~ '\\yrun_[0-9a-z]{26}\\y' AND (d.ask_after <= now() OR (d.ask_after IS NULL AND d.asks = 0))
-        ) w
-        WHERE ${asksPerHourMax} > (SELECT count(*) FROM warranty_disputes o
-                                  WHERE o.org_id = w.org_id AND o.run_id <> w.run_id AND o.asks > 0 AND o.asked_at > now() - interval '1 hour')
-        ORDER BY w.turn, w.run_id LIMIT ${limit}`)
-      const leave = ({ org_id, run_id }: DisputeOf, text: string) => sql`
-        UPDATE warranty_disputes SET note = ${storableText(text)}, ask_after = NULL, asks = greatest(asks, 1)
-        WHERE run_id = ${run_id} AND org_id = ${org_id} AND state = 'pending'`
-      const refuse = (run_id: string, text: string) =>
-        claimedRows(sql`
-        UPDATE warranty_disputes SET state = 'refused', note = ${storableText(text)}, decided_at = now()
-        WHERE run_id = ${run_id} AND ${undecided} RETURNING run_id`)
-
-      return Disputes.of({
-        find: (run_id) => Effect.orDie(Effect.map(disputeRows(find(run_id)), (rows) => rows[0] ?? null)),
-        list: (filter, limit) => Effect.orDie(list(filter, limit)),
-        open: (of, evidence, text) =>
-          Effect.orDie(Effect.andThen(open(of, evidence, text), disputeRow(find(of.run_id)))),
-        claim: (of, send_run, text) => Effect.orDie(Effect.map(claim(of, send_run, text), (rows) => rows.length === 1)),
-        note: (of, state, text) => Effect.orDie(Effect.asVoid(note(of, state, text))),
-        due: (limit) => Effect.orDie(due(limit)),
-        leave: (of, text) => Effect.orDie(Effect.asVoid(leave(of, text))),
-        refuse: (run_id, text) => Effect.orDie(Effect.map(refuse(run_id, text), (rows) => rows.length === 1))
+          ).pipe(sql.withTransaction, Effect.orDie),
+        note: ({ org_id, run_id }, state, text) =>
+          done(sql`
+            UPDATE warranty_disputes SET state = ${state}, note = ${storableText(text)}
+            WHERE run_id = ${run_id} AND org_id = ${org_id} AND ${undecided}`),
+        due: (limit) =>
+          dueRows.all(sql`
+            SELECT w.run_id, w.org_id, w.evidence FROM (
+              SELECT d.*, row_number() OVER (PARTITION BY d.org_id ORDER BY d.ask_after NULLS FIRST, d.run_id) AS turn FROM warranty_disputes d
+              WHERE d.state = 'pending' AND d.evidence ~ '\\yrun_[0-9a-z]{26}\\y' AND (d.ask_after <= now() OR (d.ask_after IS NULL AND d.asks = 0))
+            ) w
+            WHERE ${asksPerHourMax} > (SELECT count(*) FROM warranty_disputes o
+                                      WHERE o.org_id = w.org_id AND o.run_id <> w.run_id AND o.asks > 0 AND o.asked_at > now() - interval '1 hour')
+            ORDER BY w.turn, w.run_id LIMIT ${limit}`),
+        leave: ({ org_id, run_id }, text) =>
+          done(sql`
+            UPDATE warranty_disputes SET note = ${storableText(text)}, ask_after = NULL, asks = greatest(asks, 1)
+            WHERE run_id = ${run_id} AND org_id = ${org_id} AND state = 'pending'`),
+        refuse: (run_id, text) =>
+          hasRows(sql`
+            UPDATE warranty_disputes SET state = 'refused', note = ${storableText(text)}, decided_at = now()
+            WHERE run_id = ${run_id} AND ${undecided} RETURNING run_id`)
       })
     })
   )
