@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import { AccountsWorker } from "./actors/AccountsWorker.ts"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
-import { Approvals, ApprovalWorker } from "./actors/guards/Approvals.ts"
+import { ApprovalWorker } from "./actors/guards/Approvals.ts"
 import { Allowances, AllowanceWorker } from "./actors/allowances/Allowances.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
@@ -114,7 +114,7 @@ const ApiLayer = Layer.mergeAll(
   Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
   Receipts.layer,
   BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
-  Layer.merge(Allowances.layer, Approvals.layer),
+  Allowances.layer,
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,

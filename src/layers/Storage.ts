@@ -25,7 +25,6 @@ import { EventWriter } from "./events/EventWriter.ts"
 import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
 import { HistoryStore } from "./history/HistoryStore.ts"
-import { ApprovalRules } from "./guards/ApprovalRules.ts"
 import { ApprovalStore } from "./members/ApprovalStore.ts"
 import { GuardStore } from "./guards/GuardStore.ts"
 import { OptOuts } from "./guards/OptOuts.ts"
@@ -88,7 +87,7 @@ const Stores = Layer.mergeAll(
   ),
   RunStore.layer,
   TurnStore.layer,
-  Layer.mergeAll(GuardStore.layer, ApprovalRules.layer, ApprovalStore.layer),
+  Layer.merge(GuardStore.layer, ApprovalStore.layer),
   OptOuts.layer,
   MailStore.layer,
   Leases.layer,

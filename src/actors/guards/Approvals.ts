@@ -3,7 +3,7 @@
  *
  * The command is stored before anybody waits, so a decision counts even if this process dies. A turn applies each once.
  */
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { encodeRuling } from "../../layers/guards/ApprovalTurn.ts"
 import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
@@ -35,38 +35,26 @@ const notYet = problem(
 )
 const unknown = because("path.run_id", "does not wait for an approval")
 
-export class Approvals extends Context.Service<
-  Approvals,
-  {
-    /** Decides once: a second answer fails, also the same one. */
-    readonly decide: (org_id: string, run_id: string, ruling: Ruling) => Effect.Effect<void, Undecided>
-  }
->()("rungate/actors/guards/Approvals") {
-  static readonly layer = Layer.effect(
-    Approvals,
-    Effect.gen(function* () {
-      const commands = yield* CommandClient
-      const decide = Effect.fn("Approvals.decide")(function* (org_id: string, run_id: string, ruling: Ruling) {
-        const { verdict, status } = yield* commands
-          .ask({ org_id, run_id, tag: "Approval", payload: encodeRuling(ruling) })
-          .pipe(Effect.catchTag("NoReplyYet", () => Effect.fail(notYet)))
-        yield* crashPoint("approval.decided")
-        const isDone = verdict === "Decided" && status !== "expired"
-        if (!isDone) return yield* Effect.fail(refusals[status ?? ""] ?? unknown)
-      })
-      return Approvals.of({ decide })
-    })
-  )
-}
+/** Decides once: a second answer fails, also the same one. */
+export const makeDecideApproval = Effect.map(CommandClient, (commands) =>
+  Effect.fn("Approvals.decide")(function* (org_id: string, run_id: string, ruling: Ruling) {
+    const { verdict, status } = yield* commands
+      .ask({ org_id, run_id, tag: "Approval", payload: encodeRuling(ruling) })
+      .pipe(Effect.catchTag("NoReplyYet", () => Effect.fail(notYet)))
+    yield* crashPoint("approval.decided")
+    const isDone = verdict === "Decided" && status !== "expired"
+    if (!isDone) return yield* Effect.fail(refusals[status ?? ""] ?? unknown)
+  })
+)
 
 /** Ends runs that nobody approved in time, and those whose time was over while no process ran. Every worker process does it. */
 export const ApprovalWorker = Layer.effectDiscard(
   Effect.gen(function* () {
-    const [approvals, store] = [yield* Approvals, yield* ApprovalStore]
+    const [decide, store] = [yield* makeDecideApproval, yield* ApprovalStore]
     const expire = { act: "expire", by: null, via: "session", digest: null } as const
     const pass = Effect.flatMap(store.due, (due) =>
       // One that fails, as that of an organization that is moving to another cell does, is tried again by the next pass.
-      Effect.forEach(due, ({ org_id, run_id }) => Effect.exit(approvals.decide(org_id, run_id, expire)), {
+      Effect.forEach(due, ({ org_id, run_id }) => Effect.exit(decide(org_id, run_id, expire)), {
         concurrency: 20,
         discard: true
       })

@@ -40,13 +40,9 @@ const invalidForm = (error: HttpServerError.HttpServerError | Schema.SchemaError
 }
 
 type Page = HttpServerResponse.HttpServerResponse
-type Handler = Effect.Effect<
-  Page,
-  Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError,
-  HttpServerRequest.HttpServerRequest
->
+type Handler<R> = Effect.Effect<Page, Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError, R>
 /** Turns every failure of a form's handler into an error page. */
-export const answered = (handler: Handler) =>
+export const answered = <R>(handler: Handler<R>) =>
   handler.pipe(
     Effect.catch((failure) => {
       if ("error" in failure) return Effect.succeed(refused(failure))
@@ -69,5 +65,5 @@ export const openedLink = <R>(ended: Page, shown: (token: string) => Effect.Effe
   )
 
 /** A page with a form. Opening it changes nothing, because mail scanners open links too. Only the form acts. */
-export const formPage = <R>(path: `/${string}`, shown: Effect.Effect<Page, never, R>, sent: Handler) =>
+export const formPage = <R, R2>(path: `/${string}`, shown: Effect.Effect<Page, never, R>, sent: Handler<R2>) =>
   Layer.mergeAll(HttpRouter.add("GET", path, shown), HttpRouter.add("POST", path, answered(sent)))

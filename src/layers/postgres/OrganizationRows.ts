@@ -8,8 +8,13 @@ import { hasRows } from "./Rows.ts"
 
 export interface OrganizationRows<Row> {
   readonly find: (org_id: string, id: string) => Effect.Effect<Row | null>
-  /** Newest first. */
-  readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>>
+  /** Newest first. `filter` has values that the rows must have, by the names of columns. */
+  readonly list: (
+    org_id: string,
+    before: string | null,
+    limit: number,
+    filter?: Readonly<Record<string, string>>
+  ) => Effect.Effect<ReadonlyArray<Row>>
   readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
 }
 
@@ -38,11 +43,13 @@ export const organizationRows = <Row>(
   return {
     find: (org_id, id) =>
       Effect.map(shown(sql`${selected(org_id)} AND ${key} = ${id}`, org_id), ([row]) => row ?? null),
-    list: (org_id, before, limit) =>
-      shown(
-        sql`${selected(org_id)} AND (${before}::text IS NULL OR ${key} < ${before}) ORDER BY ${key} DESC LIMIT ${limit}`,
+    list: (org_id, before, limit, filter = {}) => {
+      const filters = Object.entries(filter).map(([name, value]) => sql`${sql(name)} = ${value}`)
+      return shown(
+        sql`${selected(org_id)} AND (${before}::text IS NULL OR ${key} < ${before}) AND ${sql.and(filters)} ORDER BY ${key} DESC LIMIT ${limit}`,
         org_id
-      ),
+      )
+    },
     remove: (org_id, id) =>
       changesWallet
         ? Effect.orDie(sql.withTransaction(Effect.andThen(lockWallet(sql, org_id), removed(org_id, id))))

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
 import { approvalRoles, approvalStates, conditionFields } from "../guards/Approval.ts"
+import { optional } from "../optional.ts"
 import {
   component,
   amountAs,
@@ -16,9 +17,7 @@ import {
   withExample
 } from "./Noun.ts"
 
-/** What a person sets of a rule. */
-export const ruleFields = {
-  ...conditionFields,
+const ruleFields = {
   role: Schema.Literals(approvalRoles).annotate({ description: "the least role of a member who may decide" }),
   self_approval: Schema.Boolean.annotate({ description: "whether a member may approve a run that the member started" }),
   expires_after: Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 604_800 })).annotate({
@@ -28,18 +27,21 @@ export const ruleFields = {
 }
 export const ruleName = Schema.NonEmptyString.check(Schema.isMaxLength(80))
 
-const rule = {
-  name: "Large runs",
-  min_hold: "1.00",
-  role: "admin",
-  self_approval: false,
-  expires_after: 86_400,
-  active: true
-} as const
+/** What a person sets of a rule. */
+export const ruleSettings = {
+  name: optional(ruleName),
+  ...conditionFields,
+  role: optional(ruleFields.role),
+  self_approval: optional(ruleFields.self_approval),
+  expires_after: optional(ruleFields.expires_after),
+  active: optional(ruleFields.active)
+}
+export type RuleChange = Schema.Struct<typeof ruleSettings>["Type"]
 
 export const ApprovalRule = component("ApprovalRule", {
   id: idOf("apr"),
   name: ruleName,
+  ...conditionFields,
   ...ruleFields,
   created_at: time
 }).pipe(
@@ -49,7 +51,16 @@ export const ApprovalRule = component("ApprovalRule", {
     titles: { min_hold: "From", expires_after: "Seconds", created_at: "Made" },
     none: { min_hold: "(any amount)" }
   }),
-  withExample({ id: "apr_01m81nzk5dej20zws915h61fdz", ...rule, created_at: "2026-11-22T09:30:00.000Z" })
+  withExample({
+    id: "apr_01m81nzk5dej20zws915h61fdz",
+    name: "Large runs",
+    min_hold: "1.00",
+    role: "admin",
+    self_approval: false,
+    expires_after: 86_400,
+    active: true,
+    created_at: "2026-11-22T09:30:00.000Z"
+  })
 )
 
 export const Approval = component("Approval", {

@@ -3,23 +3,14 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
 import { approvalStates } from "../../../schema/guards/Approval.ts"
-import { Approval, ApprovalRule, ruleFields, ruleName as name } from "../../../schema/nouns/Approval.ts"
+import { Approval, ApprovalRule, ruleName, ruleSettings } from "../../../schema/nouns/Approval.ts"
 import { component, withExample, removed } from "../../../schema/nouns/Noun.ts"
 import { byAdmins, operation, optional, pages, pagesWith, reads } from "../shapes/Common.ts"
 
-const settings = {
-  ...ruleFields,
-  role: optional(ruleFields.role),
-  self_approval: optional(ruleFields.self_approval),
-  expires_after: optional(ruleFields.expires_after),
-  active: optional(ruleFields.active)
-}
-export const RuleRequest = component("ApprovalRuleRequest", { name, ...settings }).pipe(
+export const RuleRequest = component("ApprovalRuleRequest", { ...ruleSettings, name: ruleName }).pipe(
   withExample({ name: "Large runs", min_hold: "1.00", role: "admin", expires_after: 86_400 })
 )
-export const RuleChange = component("ApprovalRuleChange", { name: optional(name), ...settings }).pipe(
-  withExample({ active: false })
-)
+const RuleChange = component("ApprovalRuleChange", ruleSettings).pipe(withExample({ active: false }))
 
 const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
   description: "the digest of the approval that the member saw: another one is refused"

@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import { Accounts } from "../../../layers/accounts/Accounts.ts"
 import { LabelBudgets, labelBudgetsMax } from "../../../layers/accounts/LabelBudgets.ts"
-import { ApprovalRules, approvalRulesMax } from "../../../layers/guards/ApprovalRules.ts"
+import { ApprovalStore, approvalRulesMax } from "../../../layers/members/ApprovalStore.ts"
 import { WebhookEndpoints } from "../../../layers/webhooks/Endpoints.ts"
 import { isUnrestricted, scopeRefusal } from "../../../schema/accounts/KeyAccess.ts"
 import type { Existing } from "../../../schema/configuration/Diff.ts"
@@ -18,7 +18,7 @@ import { RuleRequest } from "../../api/accounts/Approvals.ts"
 import { LabelBudgetRequest } from "../../api/accounts/LabelBudgets.ts"
 import { KeyEntry, WebhookEntry } from "../../api/Configuration.ts"
 import { SpendGuardRequest } from "../../api/Wallet.ts"
-import { approvalRuleView, makeRuleWrites } from "../accounts/Approvals.ts"
+import { approvalRuleView, makeRuleWrite } from "../accounts/Approvals.ts"
 import { makeKeyWrites, keyView } from "../accounts/KeyWrites.ts"
 import { labelBudgetView, makeLabelBudgetWrite } from "../accounts/LabelBudgets.ts"
 import { makeSpendGuard } from "../SpendGuard.ts"
@@ -142,8 +142,8 @@ const labelBudgets = Effect.gen(function* () {
 })
 
 const approvalRules = Effect.gen(function* () {
-  const rules = yield* ApprovalRules
-  const writes = yield* makeRuleWrites
+  const { rules } = yield* ApprovalStore
+  const write = yield* makeRuleWrite
   return partOf({
     section: "approval_rules",
     entry: RuleRequest,
@@ -152,8 +152,8 @@ const approvalRules = Effect.gen(function* () {
     list: (org_id) =>
       Effect.map(rules.list(org_id, null, approvalRulesMax), (rows) => rows.map((row) => approvalRuleView(row))),
     nameOf: ({ name }) => name,
-    create: (entry) => Effect.as(writes.add(entry), null),
-    change: writes.change,
+    create: (entry) => Effect.as(write(null, entry), null),
+    change: write,
     remove: rules.remove,
     rules: ({ entry: { name, active, ...conditions } }) => {
       const counterOf = (run: ReplayRun) =>
