@@ -95,7 +95,8 @@ describe("a decision", () => {
     self_approval: fc.boolean(),
     started_by: fc.constantFrom(null, "usr_a", "usr_b"),
     digest: fc.constant("d"),
-    expires_micros: fc.constantFrom(99n, 100n, 101n)
+    expires_micros: fc.constantFrom(99n, 100n, 101n),
+    decider_role: fc.constantFrom(null, ...roles)
   })
   const ruling: fc.Arbitrary<Ruling> = fc.record({
     act: fc.constantFrom("approve", "deny", "expire"),
@@ -103,12 +104,12 @@ describe("a decision", () => {
     via: fc.constantFrom("session", "link"),
     digest: fc.constantFrom(null, "d", "other")
   })
-  const role = fc.constantFrom(null, ...roles)
 
   test("is a yes only of a member who may, of what was seen, in time, and not of the own run", () => {
     fc.assert(
-      fc.property(approval, ruling, role, (one, asked, has) => {
-        const said = rule(one, asked, has, 100n)
+      fc.property(approval, ruling, (one, asked) => {
+        const said = rule(one, asked, 100n)
+        const has = one.decider_role
         const may = has !== null && roles.indexOf(has) >= roles.indexOf(one.role)
         const isYes =
           one.state === "pending" &&

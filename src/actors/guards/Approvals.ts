@@ -16,8 +16,8 @@ type Undecided = ProblemOf<"invalid_request" | "forbidden" | "service_unavailabl
 
 const because = (path: string, message: string) =>
   problem("invalid_request", `This run ${message}.`, [{ path, message }])
+const isDecided = because("path.run_id", "does not wait for an approval any more")
 const refusals: Readonly<Record<string, Undecided>> = {
-  decided: because("path.run_id", "does not wait for an approval any more"),
   expired: because("path.run_id", "was not approved in time, so it has ended"),
   changed: because("digest", "is not what you saw: its digest is another one. Read GET /v1/approvals/{run_id} again"),
   role: problem(
@@ -33,7 +33,6 @@ const notYet = problem(
   "service_unavailable",
   "The decision is stored and will be applied; read GET /v1/approvals/{run_id} in a few seconds."
 )
-const unknown = because("path.run_id", "does not wait for an approval")
 
 /** Decides once: a second answer fails, also the same one. */
 export const makeDecideApproval = Effect.map(CommandClient, (commands) =>
@@ -43,7 +42,7 @@ export const makeDecideApproval = Effect.map(CommandClient, (commands) =>
       .pipe(Effect.catchTag("NoReplyYet", () => Effect.fail(notYet)))
     yield* crashPoint("approval.decided")
     const isDone = verdict === "Decided" && status !== "expired"
-    if (!isDone) return yield* Effect.fail(refusals[status ?? ""] ?? unknown)
+    if (!isDone) return yield* Effect.fail(refusals[status ?? ""] ?? isDecided)
   })
 )
 

@@ -7,9 +7,7 @@ import {
   type WaitingRun
 } from "../../layers/guards/ApprovalTurn.ts"
 import type { TurnCommand, TurnRun, TurnView } from "../../layers/ledger/Turn.ts"
-import { type Approval, type ApprovalRule, rule, type Ruled, ruleOf } from "../../schema/guards/Approval.ts"
-
-type Said = Ruled & Pick<Approval, "rule_name">
+import { type ApprovalRule, refused, rule, type Ruled, ruleOf } from "../../schema/guards/Approval.ts"
 
 export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "now_micros">) => {
   const waiting = new Map<string, WaitingRun>()
@@ -23,19 +21,17 @@ export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "no
       waiting.set(run_id, { run_id, org_id, hold, started_by: run.plan().by ?? null, rule: matched })
     },
     /** What the command comes to, or why it does not count. A run that does not wait any more was decided. */
-    decide: ({ org_id, payload }: TurnCommand, run: TurnRun): Said => {
+    decide: ({ payload }: TurnCommand, run: TurnRun): Ruled => {
       const ruling = decodeRuling(payload)
       const approval = view.approvals.get(rulingKey(run.run_id, ruling.by))
-      if (approval === undefined || run.status !== "queued" || run.waits !== true)
-        return { _tag: "Refused", why: "decided", rule_name: "" }
-      const { rule_name, decider_role } = approval
-      const ruled = rule(approval, ruling, decider_role, view.now_micros)
-      if (ruled._tag === "Decided") {
-        const { state } = ruled
-        const { by, via } = state === "expired" ? { by: null, via: null } : ruling
-        decided.set(run.run_id, { run_id: run.run_id, org_id, rule_name, state, by, via, starts: state === "approved" })
-      }
-      return { ...ruled, rule_name }
+      if (approval === undefined || run.status !== "queued" || run.waits !== true) return refused("decided")
+      const ruled = rule(approval, ruling, view.now_micros)
+      if (ruled._tag === "Refused") return ruled
+      const { state, rule_name } = ruled
+      const { by, via } = state === "expired" ? { by: null, via: null } : ruling
+      const { run_id, org_id } = run
+      decided.set(run_id, { run_id, org_id, rule_name, state, by, via, starts: state === "approved" })
+      return ruled
     },
     /** A run that ends takes its approval with it. */
     ended: ({ run_id, org_id, waits }: TurnRun) => {

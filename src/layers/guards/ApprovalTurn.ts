@@ -6,7 +6,6 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { Approval, type ApprovalRule, type ApprovalState, Ruling } from "../../schema/guards/Approval.ts"
 import { writeInbox } from "../events/Inbox.ts"
 import { bigints, booleans, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
@@ -22,8 +21,8 @@ interface Stored {
   readonly payload: unknown
 }
 
-/** The approval of a run with the role of the member who decides, by both. */
-export type ApprovalView = ReadonlyMap<string, Approval & { readonly decider_role: Role | null }>
+/** By the run and the member who decides. */
+export type ApprovalView = ReadonlyMap<string, Approval>
 export const rulingKey = (run_id: string, decider: string | null) => `${run_id} ${decider ?? ""}`
 
 /** A run that the turn admits and that waits. */
@@ -51,12 +50,7 @@ export interface ApprovalEffects {
   readonly decided: ReadonlyArray<DecidedApproval>
 }
 
-const approvalRows = rowsOf({
-  run_id: Schema.String,
-  ...Approval.fields,
-  decider: Schema.NullOr(Schema.String),
-  decider_role: Schema.NullOr(Schema.Literals(roles))
-})
+const approvalRows = rowsOf({ run_id: Schema.String, ...Approval.fields, decider: Schema.NullOr(Schema.String) })
 
 export const readApprovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, commands: ReadonlyArray<Stored>) {
   const rulings = commands.filter(({ tag }) => tag === "Approval")
@@ -71,46 +65,45 @@ export const readApprovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
   return view
 })
 
+const startsIn = ({ decided }: ApprovalEffects) => decided.flatMap(({ run_id, starts }) => (starts ? [run_id] : []))
+
 const eventsOf = ({ waiting, decided }: ApprovalEffects) => [
   ...waiting.map(({ org_id, run_id, rule }) => ({
     ...{ org_id, kind: "run.approval_required" as const, reference: run_id },
     data: { run_id, rule: rule.name, role: rule.role, expires_after: rule.expires_after }
   })),
-  ...decided.flatMap(({ org_id, run_id, rule_name, state, via }) =>
-    state === "approved"
-      ? [{ org_id, kind: "run.approved" as const, reference: run_id, data: { run_id, rule: rule_name, via } }]
-      : []
-  )
+  ...decided
+    .filter(({ state }) => state === "approved")
+    .map(({ org_id, run_id, rule_name, via }) => ({
+      ...{ org_id, kind: "run.approved" as const, reference: run_id },
+      data: { run_id, rule: rule_name, via }
+    }))
 ]
 
 /** Common table expressions of the turn's statement, with a leading comma. */
 export const writeApprovals = (sql: SqlClient.SqlClient, effects: ApprovalEffects, at: Statement.Fragment) => {
   const { waiting, decided } = effects
-  const none = sql.literal("")
-  if (waiting.length + decided.length === 0) return none
+  if (waiting.length + decided.length === 0) return sql.literal("")
   const rows = waiting.map(({ rule, ...run }) => ({ ...run, ...rule, rule_id: rule.id, rule_name: rule.name }))
-  const added = sql`, approvals_added AS (
+  const starting = texts(startsIn(effects))
+  return sql`, approvals_added AS (
             INSERT INTO approvals (run_id, org_id, hold, started_by, rule_id, rule_name, role, self_approval, requested_at, expires_at)
             SELECT n.run_id, n.org_id, n.hold, n.started_by, n.rule_id, n.rule_name, n.role, n.self_approval, ${at}, ${at} + n.expires_after * interval '1 second'
             FROM ${tableOf("n", rows, { run_id: texts, org_id: texts, hold: bigints, started_by: texts, rule_id: texts, rule_name: texts, role: texts, self_approval: booleans, expires_after: ints })}
-          )`
-  const starting = decided.filter(({ starts }) => starts)
-  const ruled = sql`, approvals_decided AS (
+          ), approvals_decided AS (
             UPDATE approvals a SET state = n.state, decided_by = n.by, via = n.via, decided_at = ${at}
             FROM ${tableOf("n", decided, { run_id: texts, state: texts, by: texts, via: texts })}
             WHERE a.run_id = n.run_id AND a.state = 'pending' RETURNING 1
           ), approvals_started AS (
-            UPDATE open_runs SET state = 'queued', since = ${at}
-            WHERE run_id = ANY(${texts(starting.map((d) => d.run_id))}) AND state = 'waiting' RETURNING 1
+            UPDATE open_runs SET state = 'queued', since = ${at} WHERE run_id = ANY(${starting}) AND state = 'waiting' RETURNING 1
           ), approvals_contact AS (
-            UPDATE contact_claims SET contacted_at = ${at} WHERE run_id = ANY(${texts(starting.map((d) => d.run_id))})
-          )`
-  return sql`${waiting.length === 0 ? none : added}${decided.length === 0 ? none : ruled}${writeInbox(sql, "approvals", eventsOf(effects))}`
+            UPDATE contact_claims SET contacted_at = ${at} WHERE run_id = ANY(${starting})
+          )${writeInbox(sql, "approvals", eventsOf(effects))}`
 }
 
 /** Condition of the turn's statement: each approval was pending, and each approved run waited. */
-export const approvalsHeld = (sql: SqlClient.SqlClient, { decided }: ApprovalEffects) =>
-  decided.length === 0
+export const approvalsHeld = (sql: SqlClient.SqlClient, effects: ApprovalEffects) =>
+  effects.decided.length === 0
     ? sql.literal("")
-    : sql` AND (SELECT count(*) FROM approvals_decided) = ${decided.length}::int
-                            AND (SELECT count(*) FROM approvals_started) = ${decided.filter(({ starts }) => starts).length}::int`
+    : sql` AND (SELECT count(*) FROM approvals_decided) = ${effects.decided.length}::int
+                            AND (SELECT count(*) FROM approvals_started) = ${startsIn(effects).length}::int`

@@ -5,7 +5,7 @@
  * until it expires. The rules of the run are fixed when it is admitted, so a changed rule changes no run that waits.
  */
 import { Schema } from "effect"
-import { allows, type Role, roles } from "../accounts/Role.ts"
+import { allows, roles } from "../accounts/Role.ts"
 import { withoutNulls } from "../defined.ts"
 import { Usd } from "../money/Money.ts"
 
@@ -117,7 +117,7 @@ export const Ruling = Schema.Struct({
 })
 export type Ruling = typeof Ruling.Type
 
-/** An approval as a turn reads it. */
+/** An approval as a turn reads it for a ruling. */
 export const Approval = Schema.Struct({
   state: Schema.Literals(approvalStates),
   rule_name: Schema.String,
@@ -126,27 +126,31 @@ export const Approval = Schema.Struct({
   started_by: Schema.NullOr(Schema.String),
   digest: Schema.NullOr(Schema.String),
   /** Microseconds since 1970. */
-  expires_micros: Schema.BigInt
+  expires_micros: Schema.BigInt,
+  /** The role of the member who decides. Null for nobody of the organization. */
+  decider_role: Schema.NullOr(Schema.Literals(roles))
 })
 export type Approval = typeof Approval.Type
 
 export type Ruled =
-  | { readonly _tag: "Decided"; readonly state: "approved" | "denied" | "expired" }
+  | { readonly _tag: "Decided"; readonly state: "approved" | "denied" | "expired"; readonly rule_name: string }
   | { readonly _tag: "Refused"; readonly why: "decided" | "role" | "own_run" | "changed" | "not_due" }
 
-/** `role` is that of the member who decides, null for nobody of the organization. A late answer finds the approval expired. */
-export const rule = (approval: Approval, ruling: Ruling, role: Role | null, now_micros: bigint): Ruled => {
-  const refused = (why: Extract<Ruled, { _tag: "Refused" }>["why"]): Ruled => ({ _tag: "Refused", why })
+export const refused = (why: Extract<Ruled, { _tag: "Refused" }>["why"]): Ruled => ({ _tag: "Refused", why })
+
+/** A late answer finds the approval expired. */
+export const rule = (approval: Approval, { act, by, digest }: Ruling, now_micros: bigint): Ruled => {
+  const { rule_name, decider_role } = approval
   if (approval.state !== "pending") return refused("decided")
   const isOver = now_micros >= approval.expires_micros
-  if (ruling.act === "expire" && !isOver) return refused("not_due")
-  if (ruling.act !== "expire" && (role === null || !allows(role, approval.role))) return refused("role")
-  if (isOver) return { _tag: "Decided", state: "expired" }
-  if (ruling.digest !== null && ruling.digest !== approval.digest) return refused("changed")
-  if (ruling.act === "deny") return { _tag: "Decided", state: "denied" }
-  return !approval.self_approval && ruling.by === approval.started_by
+  if (act === "expire" && !isOver) return refused("not_due")
+  if (act !== "expire" && (decider_role === null || !allows(decider_role, approval.role))) return refused("role")
+  if (isOver) return { _tag: "Decided", state: "expired", rule_name }
+  if (digest !== null && digest !== approval.digest) return refused("changed")
+  if (act === "deny") return { _tag: "Decided", state: "denied", rule_name }
+  return !approval.self_approval && by === approval.started_by
     ? refused("own_run")
-    : { _tag: "Decided", state: "approved" }
+    : { _tag: "Decided", state: "approved", rule_name }
 }
 
 /** How a run ends that nobody approved. */
