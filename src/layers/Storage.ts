@@ -41,7 +41,6 @@ import { OperatorSessions } from "./operator/OperatorSessions.ts"
 import { Ownership } from "./runs/Ownership.ts"
 import { ProviderAccounts } from "./provideraccounts/ProviderAccounts.ts"
 import { Identities } from "./accounts/Identities.ts"
-import { OpenId } from "./accounts/OpenId.ts"
 import { Passkeys } from "./accounts/Passkeys.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { PaymentStore } from "./payments/PaymentStore.ts"
@@ -105,7 +104,7 @@ const Stores = Layer.mergeAll(
     AllowanceStore.layer,
     WalletLanes.layer,
     SignInAddresses.layer,
-    Layer.merge(Identities.layer, OpenId.layer)
+    Identities.layer
   ),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer, Sessions.layer),
   Layer.merge(Members.layer, MemberInvitations.layer).pipe(

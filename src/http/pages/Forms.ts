@@ -20,9 +20,12 @@ const refused = ({ error }: Problem) =>
   page(statusOf[error.code], "That didn't work", `<p>${escaped(error.message)}</p>`)
 
 const decodeToken = Schema.decodeUnknownOption(LinkToken)
-const tokenInAddress = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) =>
-  decodeToken(new URLSearchParams(url.split("?")[1] ?? "").get("token"))
+/** What stands behind the question mark of the page's address. */
+export const query = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ url }) => new URLSearchParams(url.split("?")[1] ?? "")
 )
+const tokenInAddress = Effect.map(query, (query) => decodeToken(query.get("token")))
 
 const names: Readonly<Record<string, string>> = {
   password: "The password",
@@ -40,7 +43,7 @@ const invalidForm = (error: HttpServerError.HttpServerError | Schema.SchemaError
 }
 
 type Page = HttpServerResponse.HttpServerResponse
-type Handler<R> = Effect.Effect<Page, Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError, R>
+export type Handler<R> = Effect.Effect<Page, Page | Problem | HttpServerError.HttpServerError | Schema.SchemaError, R>
 /** Turns every failure of a form's handler into an error page. */
 export const answered = <R>(handler: Handler<R>) =>
   handler.pipe(
