@@ -9,9 +9,12 @@ export const Base64url = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]+$/
 export const CredentialId = Base64url.check(Schema.isMaxLength(1_364))
 
 /** What an authenticator has made for a new passkey, and signed to sign in. */
-export const NewCredential = { credential_id: CredentialId, client_data: Base64url, attestation: Base64url }
-const assertion = { authenticator_data: Base64url, signature: Base64url, user_handle: Base64url }
-export const Assertion = Schema.Struct({ credential_id: CredentialId, client_data: Base64url, ...assertion })
+const answer = { credential_id: CredentialId, client_data: Base64url }
+export const NewCredential = Schema.Struct({ ...answer, attestation: Base64url })
+export const Assertion = Schema.Struct({
+  ...answer,
+  ...{ authenticator_data: Base64url, signature: Base64url, user_handle: Base64url }
+})
 
 export const Passkey = component("Passkey", {
   id: idOf("psk"),

@@ -29,7 +29,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys").add(
     "Add a passkey",
     "It must be discoverable and verify its person, such as by a PIN or a fingerprint. It signs in without the password."
   ).post("create", "/auth/passkeys", {
-    payload: component("PasskeyRequest", { name: Name, ...NewCredential }),
+    payload: component("PasskeyRequest", { name: Name, ...NewCredential.fields }),
     success: Passkey
   }),
   own("Rename a passkey", "").patch("rename", "/auth/passkeys/:passkey_id", {

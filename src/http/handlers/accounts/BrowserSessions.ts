@@ -22,11 +22,6 @@ const notMemberOf = problem("invalid_request", "organization_id is not an organi
   { path: "organization_id", message: "is not an organization of yours; GET /v1/auth/session lists them" }
 ])
 
-const refused = problem(
-  "unauthorized",
-  "The passkey did not sign in: it is not registered here or was removed, the start is older than five minutes or was used, or it has not verified its person. Start again, or sign in with your password."
-)
-
 export const BrowserSessionsHandlers = group(
   "browser",
   Effect.fnUntraced(function* (handlers) {
@@ -58,13 +53,7 @@ export const BrowserSessionsHandlers = group(
       passkey: Effect.fnUntraced(function* ({ payload: { organization_id = null, ...given } }) {
         yield* ownPage
         yield* allowAttempt(limits, given.credential_id)
-        const session = yield* passkeys
-          .signIn(yield* site, given, organization_id)
-          .pipe(
-            Effect.catchTag("PasskeyRefused", ({ message }) =>
-              Effect.andThen(Effect.logInfo(`a sign-in with a passkey was refused: ${message}`), Effect.fail(refused))
-            )
-          )
+        const session = yield* passkeys.signIn(yield* site, given, organization_id)
         if (session === null) return yield* Effect.fail(notMember(organization_id))
         yield* addresses.remember(session.session.user_id, (yield* RequestContext).address)
         return yield* opened(session)

@@ -1,9 +1,9 @@
 /** A person's own passkeys. Starting one needs the password, and the code of a second factor. */
 import { Effect, Schema } from "effect"
 import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
-import { Passkeys, publicKeyMax, registerUse } from "../../../layers/accounts/Passkeys.ts"
+import { Passkeys, registerUse } from "../../../layers/accounts/Passkeys.ts"
 import { SecondFactors } from "../../../layers/accounts/SecondFactors.ts"
-import { problem, refused as refusedField } from "../../../schema/Errors.ts"
+import { refusedWith } from "../../../schema/Errors.ts"
 import { Passkey } from "../../../schema/nouns/Passkey.ts"
 import { shownName } from "../../../schema/json/StorableText.ts"
 import { allowCode, codeRefused } from "../../pages/SignIn.ts"
@@ -12,20 +12,10 @@ import { group } from "../group.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
 import { makeAsCaller, makeOwnSession } from "../../middleware/Bearer.ts"
 import { Limits } from "../../middleware/Limits.ts"
-import { RequestContext } from "../../middleware/RequestContext.ts"
 import { makeWithPassword } from "./withPassword.ts"
 
-const refused = problem(
-  "invalid_request",
-  "The passkey was not added: the start is older than five minutes or was used, the browser was at another address, the passkey has not verified its person, or it is added already. Start again."
-)
-const tooLong = refusedField(
-  "attestation",
-  `has a public key of more than ${publicKeyMax.toLocaleString("en")} bytes; use another authenticator`
-)
-const tooMany = problem("invalid_request", "You have 20 passkeys, which is the most. Remove one that you don't use.")
 const unknown = (id: string) =>
-  problem("not_found", `You have no passkey "${shownName(id)}". List them with GET /v1/auth/passkeys.`, [
+  refusedWith("not_found", `You have no passkey "${shownName(id)}". List them with GET /v1/auth/passkeys.`, [
     { path: "path.passkey_id", message: "is not a passkey of yours" }
   ])
 
@@ -66,27 +56,19 @@ export const PasskeysHandlers = group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const mine = yield* session
         yield* allowAttempt(limits, mine.email)
-        const { address } = yield* RequestContext
-        const row = yield* passkeys.add(yield* site, mine, payload, address).pipe(
-          Effect.catchTags({
-            PasskeyRefused: ({ message }) =>
-              Effect.andThen(Effect.logInfo(`a passkey was refused: ${message}`), Effect.fail(refused)),
-            PublicKeyTooLong: () => tooLong,
-            TooManyPasskeys: () => Effect.fail(tooMany)
-          })
-        )
+        const row = yield* asCaller(passkeys.add(yield* site, mine, payload))
         yield* mails.wake
         return shown(row)
       }),
 
       rename: Effect.fnUntraced(function* ({ params: { passkey_id }, payload: { name } }) {
         const row = yield* asCaller(passkeys.rename((yield* session).user_id, passkey_id, name))
-        return row === null ? yield* Effect.fail(unknown(passkey_id)) : shown(row)
+        return shown(row ?? (yield* unknown(passkey_id)))
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { passkey_id } }) {
         const removed = yield* asCaller(passkeys.remove((yield* session).user_id, passkey_id))
-        if (!removed) return yield* Effect.fail(unknown(passkey_id))
+        if (!removed) return yield* unknown(passkey_id)
         yield* mails.wake
         return { id: passkey_id, deleted: true as const }
       })
