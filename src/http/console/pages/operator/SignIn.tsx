@@ -2,10 +2,10 @@
  * Where the link of `rungate admin console` leads. The session opens on a click and not by itself, so that a program that previews links
  * does not use the link up.
  */
+import { cookieKept, OpenIdButton } from "../../account/SignInForm.tsx"
 import { useAction } from "../../actions/Actions.tsx"
 import { api } from "../../data/api.ts"
 import { operatorSessionChanged } from "../../data/operator.ts"
-import { useService } from "../../data/session.ts"
 import { Button } from "../../parts/Page.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
 import { FormProblem } from "../../parts/Field.tsx"
@@ -13,16 +13,10 @@ import { FormPage } from "../start/FormPage.tsx"
 
 const SignIn = () => {
   const token = location.hash.slice(1)
-  const openid = useService().data?.openid
   const open = useAction(
     async () => {
       await api.operatorSession.signIn({ payload: { token } })
-      // Some browsers keep no secure cookie at http://localhost. Then the session is missing from the next request.
-      await api.operatorSession.get({}).catch(() => {
-        throw new Error(
-          "The link was right, but this browser did not keep the session cookie. Allow cookies for this address, or open the console over https, and print a new link."
-        )
-      })
+      await cookieKept(api.operatorSession.get({}), "The link was right", ", and print a new link")
     },
     { after: () => operatorSessionChanged("/operator") }
   )
@@ -45,11 +39,7 @@ const SignIn = () => {
             <p className="text-muted">The link works once, for ten minutes. This prints another one on the server:</p>
           </>
         )}
-        {typeof openid === "string" && (
-          <Button className="w-full" onClick={() => location.assign(`/auth/openid?next=/operator`)}>
-            Sign in with {openid}
-          </Button>
-        )}
+        <OpenIdButton next="/operator" />
         <CodeBlock text="rungate admin console" label="the command that prints a sign-in link" />
       </div>
     </FormPage>

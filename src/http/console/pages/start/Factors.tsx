@@ -3,6 +3,7 @@ import { useState } from "react"
 import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
+import { setOnly } from "../../data/address.ts"
 import { type AnswerOf, api, useRead } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
@@ -10,6 +11,9 @@ import { Field, PasswordField } from "../../parts/Field.tsx"
 import { Loaded, LoadedPanel, Panel } from "../../parts/Page.tsx"
 import { DataTable } from "../../parts/Table.tsx"
 import { CodeBlock } from "../../parts/Values.tsx"
+
+const passwordIn = (form: FormData) => ({ current_password: textIn(form, "current_password") })
+const codeIn = (form: FormData) => ({ code: textIn(form, "code").trim() })
 
 type Passkey = AnswerOf<"passkeys", "list">["items"][number]
 
@@ -23,14 +27,9 @@ const NameField = ({ name = "" }: { readonly name?: string }) => (
 const Add = () => {
   const email = useSession()?.user.email ?? ""
   const { data: factor } = useRead(factorKey, () => api.recovery.secondFactor({}))
-  const add = (form: FormData) => {
-    const code = textIn(form, "code").trim()
-    const proof = { current_password: textIn(form, "current_password"), ...(code === "" ? {} : { code }) }
-    return addPasskey(textIn(form, "name"), proof, email)
-  }
   return (
     <ActionForm
-      send={add}
+      send={(form) => addPasskey(textIn(form, "name"), { ...passwordIn(form), ...setOnly(codeIn(form)) }, email)}
       says="The passkey is added."
       changes={passkeyKey}
       submit="Add a passkey"
@@ -94,49 +93,36 @@ export const Passkeys = () => {
   )
 }
 
-type OnCodes = (codes: ReadonlyArray<string>) => void
-
-const Confirm = ({
-  secret,
-  uri,
-  onCodes
-}: AnswerOf<"recovery", "startSecondFactor"> & { readonly onCodes: OnCodes }) => (
+const TurnOn = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => (
   <ActionForm
-    send={(form) => api.recovery.confirmSecondFactor({ payload: { code: textIn(form, "code").trim() } })}
-    after={({ recovery_codes }) => onCodes(recovery_codes)}
-    submit="Turn it on"
-    className="max-w-sm space-y-4"
-  >
-    <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
-    <CodeBlock label="the key for your app" text={secret} />
-    <CodeBlock label="the same key as an address" text={uri} />
-    <CodeField />
-  </ActionForm>
-)
-
-const TurnOn = ({ onCodes }: { readonly onCodes: OnCodes }) => (
-  <ActionForm
-    send={(form) => api.recovery.startSecondFactor({ payload: { current_password: textIn(form, "current_password") } })}
+    send={(form) => api.recovery.startSecondFactor({ payload: passwordIn(form) })}
     submit="Set up a second factor"
     look="plain"
     className="max-w-sm space-y-4"
-    instead={(key) => <Confirm {...key} onCodes={onCodes} />}
+    instead={({ secret, uri }) => (
+      <ActionForm
+        send={(form) => api.recovery.confirmSecondFactor({ payload: codeIn(form) })}
+        after={({ recovery_codes }) => onCodes(recovery_codes)}
+        submit="Turn it on"
+        className="max-w-sm space-y-4"
+      >
+        <p>Add this key to your authenticator app, then enter the code that the app shows.</p>
+        <CodeBlock label="the key for your app" text={secret} />
+        <CodeBlock label="the same key as an address" text={uri} />
+        <CodeField />
+      </ActionForm>
+    )}
   >
     <p className="text-muted">Signing in with your password then needs a code of an authenticator app too.</p>
     <PasswordField label="Current password" name="current_password" />
   </ActionForm>
 )
 
-const removed = (form: FormData) =>
-  api.recovery.removeSecondFactor({
-    payload: { current_password: textIn(form, "current_password"), code: textIn(form, "code").trim() }
-  })
-
 const Remove = ({ left }: { readonly left: number }) => (
   <div className="space-y-4">
     <p>On. {left} recovery codes are left.</p>
     <ConfirmAction
-      send={removed}
+      send={(form) => api.recovery.removeSecondFactor({ payload: { ...passwordIn(form), ...codeIn(form) } })}
       says="Your second factor is removed."
       changes={factorKey}
       word="Remove"
