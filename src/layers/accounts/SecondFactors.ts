@@ -7,9 +7,10 @@ import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Secret, TOTP } from "otpauth"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
+import { open, seal } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
-import { done, hasRows, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { resealed } from "../postgres/resealed.ts"
+import { done, hasRows, storedAs, texts } from "../postgres/Rows.ts"
 import type { RemovedFactors } from "../../schema/nouns/Member.ts"
 import { NoEncryptionKey } from "../provideraccounts/ProviderAccounts.ts"
 import { digest, randomText } from "./Secrets.ts"
@@ -48,8 +49,6 @@ const factors = storedAs({
   ...{ confirmed: Schema.Boolean, recovery_codes: Schema.Int }
 })
 const places = storedAs({ here: Schema.Boolean, elsewhere: Schema.Boolean })
-const Sealed = Schema.Struct({ user_id: Schema.String, secret: Schema.String })
-const sealedRows = rowsOf(Sealed.fields)
 
 export class SecondFactors extends Context.Service<
   SecondFactors,
@@ -95,20 +94,6 @@ export class SecondFactors extends Context.Service<
         const opened = open(keys(), purposeOf(user_id), secret)
         return Result.isFailure(opened) ? null : stepOf(Redacted.value(opened.success), code, now, last)
       })
-
-      const reseal = resealRows(
-        keys,
-        (begin, last: typeof Sealed.Type | null, limit) =>
-          sealedRows(sql`
-            SELECT user_id, secret FROM second_factors WHERE NOT starts_with(secret, ${begin}) AND user_id > ${last?.user_id ?? ""}
-            ORDER BY user_id LIMIT ${limit}`),
-        Effect.fnUntraced(function* ({ user_id, secret }) {
-          const again = sealedAgain(keys(), purposeOf(user_id), secret)
-          if (again === null) return false
-          yield* sql`UPDATE second_factors SET secret = ${again} WHERE user_id = ${user_id} AND secret = ${secret}`
-          return true
-        })
-      )
 
       return SecondFactors.of({
         state: (user_id) =>
@@ -177,7 +162,7 @@ export class SecondFactors extends Context.Service<
           sql.withTransaction,
           Effect.catchTag("SqlError", Effect.die)
         ),
-        reseal
+        reseal: resealed(sql, keys, "second_factors", ["user_id"], ["secret"], purposeOf)
       })
     })
   )

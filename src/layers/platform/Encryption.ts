@@ -5,7 +5,7 @@
  * copied to another row or column can't be opened there. The first key seals, and every key opens, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
-import { Effect, Redacted, Result } from "effect"
+import { Redacted, Result } from "effect"
 import type { EncryptionKeys } from "./settings/readSettings.ts"
 
 export type { EncryptionKeys } from "./settings/readSettings.ts"
@@ -39,7 +39,7 @@ export const isSealedByFirst = ([first]: EncryptionKeys, sealed: string): boolea
   first !== undefined && sealed.split(".")[1] === nameOf(Redacted.value(first))
 
 /** How texts begin that the first key has sealed. Null without a key. */
-const sealedBegin = ([first]: EncryptionKeys): string | null =>
+export const sealedBegin = ([first]: EncryptionKeys): string | null =>
   first === undefined ? null : `${version}.${nameOf(Redacted.value(first))}.`
 
 /** Why a sealed text can't be opened. */
@@ -67,33 +67,8 @@ export const open = (
   })
 }
 
-/** Seals a secret again, with the first key. Null if none of the keys opens it. */
-export const sealedAgain = (keys: EncryptionKeys, purpose: string, sealed: string): string | null => {
-  const opened = open(keys, purpose, sealed)
+/** Seals a secret again with the first key, or one that is stored as it is. Null if none of the keys opens it. */
+export const sealedAgain = (keys: EncryptionKeys, purpose: string, stored: string): string | null => {
+  const opened = isSealed(stored) ? open(keys, purpose, stored) : Result.succeed(Redacted.make(stored))
   return Result.isSuccess(opened) ? seal(keys, purpose, Redacted.value(opened.success)) : null
 }
-
-/** Rows per statement. */
-const resealMax = 200
-
-/**
- * Seals secrets of many rows again, with the keys as they are then. `read` gets how texts of the first key begin, the last row before, and
- * how many to read. `one` returns false for a secret
- * that can't be opened. Returns how many rows were sealed, and how many could not be opened.
- */
-export const resealRows = Effect.fnUntraced(function* <Row, E>(
-  keys: () => EncryptionKeys,
-  read: (begin: string, last: Row | null, limit: number) => Effect.Effect<ReadonlyArray<Row>, E>,
-  one: (row: Row) => Effect.Effect<boolean, E>
-) {
-  const begin = sealedBegin(keys())
-  const counts = { resealed: 0, unreadable: 0 }
-  if (begin === null) return counts
-  let last: Row | null = null
-  for (;;) {
-    const rows: ReadonlyArray<Row> = yield* read(begin, last, resealMax)
-    for (const row of rows) counts[(yield* one(row)) ? "resealed" : "unreadable"] += 1
-    last = rows.at(-1) ?? null
-    if (rows.length < resealMax) return counts
-  }
-}, Effect.orDie)

@@ -7,9 +7,10 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
-import { open, resealRows, seal, sealedAgain } from "../platform/Encryption.ts"
+import { open, seal } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
-import { hasRows, oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { resealed } from "../postgres/resealed.ts"
+import { hasRows, oneRowOf, storedAs } from "../postgres/Rows.ts"
 
 export const AccountRow = Schema.Struct({
   provider: Schema.String,
@@ -38,8 +39,6 @@ const secretRows = storedAs({
   secret: Schema.String,
   base_url: Schema.NullOr(Schema.String)
 })
-const SealedRow = Schema.Struct({ org_id: Schema.String, provider: Schema.String, secret: Schema.String })
-const sealedRows = rowsOf(SealedRow.fields)
 
 export interface NewAccount {
   readonly api_key: Redacted.Redacted
@@ -100,14 +99,6 @@ export class ProviderAccounts extends Context.Service<
         return { account_id: row.account_id, api_key: opened.success, base_url: row.base_url }
       })
 
-      /** A key that was replaced meanwhile is left alone. */
-      const resealOne = Effect.fnUntraced(function* ({ org_id, provider, secret }: typeof SealedRow.Type) {
-        const sealed = sealedAgain(encryptionKeys(), purposeOf(org_id, provider), secret)
-        if (sealed === null) return false
-        yield* sql`UPDATE provider_accounts SET secret = ${sealed} WHERE ${of(org_id, provider)} AND secret = ${secret}`
-        return true
-      })
-
       return ProviderAccounts.of({
         list: (org_id) =>
           accountRows.all(sql`SELECT ${columns} FROM provider_accounts WHERE org_id = ${org_id} ORDER BY provider`),
@@ -137,15 +128,7 @@ export class ProviderAccounts extends Context.Service<
           routingAccountRows.all(sql`
             SELECT org_id, provider, account_id, fallback FROM provider_accounts
             WHERE ${org_id}::text IS NULL OR org_id = ${org_id}`),
-        reseal: resealRows(
-          encryptionKeys,
-          (begin, last: typeof SealedRow.Type | null, limit) =>
-            sealedRows(sql`
-              SELECT org_id, provider, secret FROM provider_accounts
-              WHERE NOT starts_with(secret, ${begin}) AND (org_id, provider) > (${last?.org_id ?? ""}, ${last?.provider ?? ""})
-              ORDER BY org_id, provider LIMIT ${limit}`),
-          resealOne
-        )
+        reseal: resealed(sql, encryptionKeys, "provider_accounts", ["org_id", "provider"], ["secret"], purposeOf)
       })
     })
   )

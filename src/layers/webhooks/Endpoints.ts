@@ -5,26 +5,20 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { resealRows } from "../platform/Encryption.ts"
 import { WebhookEndpoint } from "../../schema/nouns/Webhook.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
-import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { resealed } from "../postgres/resealed.ts"
+import { oneRowOf, storedAs } from "../postgres/Rows.ts"
 import { webhookSecret } from "../../schema/webhooks/Signature.ts"
-import { openedSecret, storedSecret } from "./Secrets.ts"
+import { purposeOf, storedSecret } from "./Secrets.ts"
 
 /** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
 export const endpointsMax = 20
 
 const endpointRows = storedAs(WebhookEndpoint.fields)
 const countRow = oneRowOf({ count: Schema.Int })
-const SecretsRow = Schema.Struct({
-  endpoint_id: Schema.String,
-  secret: Schema.String,
-  previous_secret: Schema.NullOr(Schema.String)
-})
-const secretsRows = rowsOf(SecretsRow.fields)
 
 export interface EndpointChange {
   readonly url?: string | undefined
@@ -126,31 +120,14 @@ export class WebhookEndpoints extends Context.Service<
           return row === null ? null : { row, secret }
         }).pipe(Effect.orDie)
 
-      /** Secrets that were rotated meanwhile are left alone. */
-      const resealOne = Effect.fnUntraced(function* (row: typeof SecretsRow.Type) {
-        const { endpoint_id, secret, previous_secret } = row
-        const again = (stored: string) => {
-          const opened = openedSecret(encryptionKeys(), endpoint_id, stored)
-          return opened === null ? null : storedSecret(encryptionKeys(), endpoint_id, opened)
-        }
-        const [now, before] = [again(secret), previous_secret === null ? null : again(previous_secret)]
-        if (now === null || (previous_secret !== null && before === null)) return false
-        yield* sql`
-          UPDATE webhook_endpoints SET secret = ${now}, previous_secret = ${before}
-          WHERE endpoint_id = ${endpoint_id} AND secret = ${secret} AND previous_secret IS NOT DISTINCT FROM ${previous_secret}`
-        return true
-      })
-
       return WebhookEndpoints.of({
-        reseal: resealRows(
+        reseal: resealed(
+          sql,
           encryptionKeys,
-          (begin, last: typeof SecretsRow.Type | null, limit) =>
-            secretsRows(sql`
-              SELECT endpoint_id, secret, previous_secret FROM webhook_endpoints
-              WHERE NOT (starts_with(secret, ${begin}) AND starts_with(coalesce(previous_secret, ${begin}), ${begin}))
-                AND endpoint_id > ${last?.endpoint_id ?? ""}
-              ORDER BY endpoint_id LIMIT ${limit}`),
-          resealOne
+          "webhook_endpoints",
+          ["endpoint_id"],
+          ["secret", "previous_secret"],
+          purposeOf
         ),
         create,
         find,

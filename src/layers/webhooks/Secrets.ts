@@ -5,7 +5,7 @@
 import { Redacted, Result } from "effect"
 import { type EncryptionKeys, isSealed, open, seal } from "../platform/Encryption.ts"
 
-const purposeOf = (endpoint_id: string) => `webhook secret of ${endpoint_id}`
+export const purposeOf = (endpoint_id: string) => `webhook secret of ${endpoint_id}`
 
 export const storedSecret = (keys: EncryptionKeys, endpoint_id: string, secret: string): string =>
   seal(keys, purposeOf(endpoint_id), secret) ?? secret
