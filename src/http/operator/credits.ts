@@ -73,7 +73,8 @@ const match = rowWith(
     amount_column: column("amount", "amount"),
     reference: text("reference-column", "column with the ids of runs, if the provider was given them")
   },
-  Effect.fnUntraced(function* ({ file, date_column, amount_column, reference }) {
+  Effect.fnUntraced(function* ({ file, date_column, amount_column, reference }, { fields }) {
+    const [from, to] = [String(fields["from"]), String(fields["to"])]
     const { header, rows } = yield* linesOf(file)
     const at = (name: string) => header.findIndex((one) => one.toLowerCase() === name.toLowerCase())
     const wanted = [date_column, amount_column, ...(reference === null ? [] : [reference])]
@@ -83,13 +84,17 @@ const match = rowWith(
     const lines = yield* Effect.forEach(
       rows,
       Effect.fnUntraced(function* (row, n) {
-        const written = row[at(amount_column)] ?? ""
-        const figures = written.replace(/[$\s]/g, "")
+        const cell = (name: string) => row[at(name)] ?? ""
+        const wrong = (name: string, wanted: string) =>
+          bad(harmless(`${file} has "${cell(name)}" for ${wanted}, in row ${n + 1}, column "${header[at(name)]}".`))
+        const figures = cell(amount_column).replace(/[$\s]/g, "")
         // A comma separates thousands. "12,50" is another country's 12.50, and not 1250.
         const amount = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(figures) ? figures.replaceAll(",", "") : figures
-        if (Option.isNone(amountIn(amount)))
-          return yield* bad(`${file} has "${harmless(written)}" for an amount, in row ${n + 1}.`)
-        const date = (row[at(date_column)] ?? "").slice(0, 10)
+        if (Option.isNone(amountIn(amount))) return yield* wrong(amount_column, "an amount")
+        const date = cell(date_column).slice(0, 10)
+        // The service names a wrong flag.
+        if (isDay(from) && isDay(to) && !(isDay(date) && date >= from && date <= to))
+          return yield* wrong(date_column, `a day from ${from} to ${to}`)
         return { date, amount, ...(reference === null ? {} : { reference: row[at(reference)] ?? null }) }
       })
     )

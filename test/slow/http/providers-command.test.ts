@@ -111,11 +111,11 @@ describe("variables without effect", () => {
   })
 })
 
-test("a wrong day of a bill is named by its flag, and a wrong amount by its row", async () => {
+test("a wrong day of a bill is named by its flag, and a wrong day or amount of its file by row and column", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "rungate-bill-")), "bill.csv")
   writeFileSync(file, "date,amount\n2026-11-02,1\n")
-  const match = async (from: string, to: string) => {
-    const args = ["admin", "bills", "match", "--provider", "hunter", "-f", file, "--from", from, "--to", to]
+  const match = async (from: string, to: string, ...more: ReadonlyArray<string>) => {
+    const args = ["admin", "bills", "match", "--provider", "hunter", "-f", file, "--from", from, "--to", to, ...more]
     const command: Command = [await compiledCommand()]
     const { errors, ended } = runMain(args, { DATABASE_URL: app.databaseUrl, ...production }, command)
     const { code } = await ended
@@ -126,6 +126,13 @@ test("a wrong day of a bill is named by its flag, and a wrong amount by its row"
   writeFileSync(file, 'date,amount\n2026-11-02,"1,234.50"\n2026-11-03,"12,50"\n')
   expect(await match("2026-11-01", "2026-11-30")).toEqual([
     5,
-    expect.stringContaining('has "12,50" for an amount, in row 2')
+    expect.stringContaining('has "12,50" for an amount, in row 2, column "amount"')
   ])
+  for (const day of ["yesterday", "2026-02-31", "2026-10-31", "2026-12-01"]) {
+    writeFileSync(file, `Billed On,amount\n2026-11-30,1\n${day},1\n`)
+    expect(await match("2026-11-01", "2026-11-30", "--date-column", "billed on")).toEqual([
+      5,
+      expect.stringContaining(`has "${day}" for a day from 2026-11-01 to 2026-11-30, in row 2, column "Billed On"`)
+    ])
+  }
 })
