@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer, Redacted, Schema, Semaphore } from "effe
 import { Catalog, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
+import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
 import { logFailure } from "../../layers/postgres/Batch.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
@@ -56,6 +57,7 @@ export class BounceReports extends Context.Service<
   static readonly layer = Layer.effect(
     BounceReports,
     Effect.gen(function* () {
+      const approvals = yield* ApprovalStore
       const catalog = yield* Catalog
       const disputes = yield* Disputes
       const history = yield* HistoryStore
@@ -94,11 +96,11 @@ export class BounceReports extends Context.Service<
         const rows = yield* Effect.forEach(ids, (run_id) => runs.find(send.org_id, run_id), {
           concurrency: "unbounded"
         })
-        const now = yield* Clock.currentTimeMillis
+        const [now, sent_at] = [yield* Clock.currentTimeMillis, yield* approvals.startableAt(send)]
         return rows.flatMap((row) => {
           const cover = row === null ? null : coverOfRow(row)
           if (row === null || row.finished_at === null || cover?._tag !== "Covered") return []
-          const covers = cover.address === address && now <= cover.until.getTime() && row.finished_at <= send.created_at
+          const covers = cover.address === address && now <= cover.until.getTime() && row.finished_at <= sent_at
           return covers ? [row.run_id] : []
         })
       })

@@ -8,6 +8,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
+import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { coverOfRow } from "../../layers/warranty/cover.ts"
@@ -47,6 +48,7 @@ export class Warranties extends Context.Service<
   static readonly layer = Layer.effect(
     Warranties,
     Effect.gen(function* () {
+      const approvals = yield* ApprovalStore
       const catalog = yield* Catalog
       const providers = yield* Providers
       const runs = yield* RunStore
@@ -138,7 +140,7 @@ export class Warranties extends Context.Service<
           return yield* disputes.open({ org_id, run_id }, evidence, "the evidence is a text, so the operator decides")
         const send = yield* runOf(org_id, named)
         if (send === null) return yield* refused("evidence", `names ${named}, which is not a run of this organization`)
-        if (row.finished_at !== null && send.created_at < row.finished_at)
+        if (row.finished_at !== null && (yield* approvals.startableAt(send)) < row.finished_at)
           return yield* refused("evidence", `names ${named}, which sent its message before ${run_id} ended`)
         const sent = sentOf(send)
         if (sent === null)

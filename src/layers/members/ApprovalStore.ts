@@ -8,6 +8,7 @@ import { defined, withoutNulls } from "../../schema/defined.ts"
 import { type Problem, refused } from "../../schema/Errors.ts"
 import { Conditions } from "../../schema/guards/Approval.ts"
 import { Approval, ApprovalRule, type RuleChange } from "../../schema/nouns/Approval.ts"
+import type { RunRow } from "../../schema/nouns/Run.ts"
 import { inputSubject } from "../../schema/runs/InputSubject.ts"
 import { newLinkToken, tokenHash } from "../accounts/Secrets.ts"
 import { newId } from "../platform/Ids.ts"
@@ -43,6 +44,8 @@ type Waiting = Schema.Struct<typeof waiting>["Type"]
 export class ApprovalStore extends Context.Service<
   ApprovalStore,
   {
+    /** From when on the run could call a provider: the decision about it, or its admission if it needed none. */
+    readonly startableAt: (run: Pick<RunRow, "org_id" | "run_id" | "created_at">) => Effect.Effect<Date>
     readonly rules: Pick<OrganizationRows<Rule>, "list" | "remove">
     /** Changes a rule, or adds one if `id` is null. In a change, null removes a condition and changes no other field. Null if there is no such rule. */
     readonly setRule: (
@@ -124,6 +127,8 @@ export class ApprovalStore extends Context.Service<
         rules,
         setRule,
         approvals,
+        startableAt: ({ org_id, run_id, created_at }) =>
+          Effect.map(approvals.find(org_id, run_id), (approval) => approval?.decided_at ?? created_at),
         link: Effect.fnUntraced(function* (run_id, address) {
           const token = newLinkToken(cell, "approve", null)
           const isStored = yield* hasRows(sql`

@@ -89,7 +89,9 @@ BEGIN
     IF EXISTS (SELECT FROM warranty_disputes WHERE run_id = NEW.run_id AND state = 'refused') THEN
       RAISE EXCEPTION 'an operator refused the dispute of %', NEW.run_id USING ERRCODE = 'check_violation';
     END IF;
-    SELECT created_at INTO sent FROM runs WHERE org_id = NEW.org_id AND run_id = NEW.send_run AND status = 'succeeded';
+    -- A message that needed an approval is sent after it.
+    SELECT coalesce(a.decided_at, s.created_at) INTO sent FROM runs s LEFT JOIN approvals a ON a.run_id = s.run_id
+    WHERE s.org_id = NEW.org_id AND s.run_id = NEW.send_run AND s.status = 'succeeded';
     IF sent IS NULL OR sent < r.finished_at THEN
       RAISE EXCEPTION '% sent nothing after %', NEW.send_run, NEW.run_id USING ERRCODE = 'check_violation';
     END IF;

@@ -202,6 +202,22 @@ describe("a dispute", () => {
     expect([withTheirs.status, blind(withTheirs.text)]).toEqual([400, blind(withNone.text)])
   })
 
+  test("counts a message that waited for an approval from the approval, not from when it was asked for", async () => {
+    const waiting = await app.tenant("5.00")
+    const owner = await waiting.session()
+    const asOwner = (path: string, body: unknown) => app.call(owner, "POST", path, { body })
+    await asOwner("/v1/approval-rules", { name: "mail", capabilities: ["email.send"] })
+    const verify = { capability: "email.verify", input: { email: bounce } }
+    const { body: queued } = await send(bounce, waiting)
+    const { body: run } = await waiting.run(verify)
+    expect((await asOwner(`/v1/runs/${queued.run_id}/approve`, {})).body.state).toBe("approved")
+    expect((await waiting.get(`/v1/runs/${queued.run_id}?wait=30`)).body.status).toBe("succeeded")
+    const { body: late } = await waiting.run(verify)
+    const { status, body } = await dispute(late.run_id, queued.run_id, waiting)
+    expect([status, body.error?.message]).toEqual([400, expect.stringContaining("before")])
+    expect((await dispute(run.run_id, queued.run_id, waiting)).body.state).toBe("refunded")
+  })
+
   test("of a run that is not covered says why", async () => {
     const { run_id, send_id } = await bounced()
     const input = { email: bounce }

@@ -340,3 +340,20 @@ test("a run whose seven days are over, and a message through the organization's 
   const own = await send("resend")
   expect(await tell("resend", resendEvent(own))).toEqual(received(0))
 })
+
+test("an event about a message that waited for an approval disputes what was bought meanwhile", async () => {
+  const owner = await org.session()
+  const asOwner = (path: string, body: unknown) => app.call(owner, "POST", path, { body })
+  await asOwner("/v1/approval-rules", { name: "mail", capabilities: ["email.send"] })
+  const message_id = crypto.randomUUID()
+  there.play("resend", answer(200, { id: message_id }))
+  const input = { from: "me@acme.example", to: address, subject: "Hello", text: "Hi" }
+  const { body: queued } = await org.run({ capability: "email.send", input, routing: { provider: "resend" } })
+  const run_id = await check()
+  expect((await asOwner(`/v1/runs/${queued.run_id}/approve`, {})).body.state).toBe("approved")
+  expect((await org.get(`/v1/runs/${queued.run_id}?wait=30`)).body.status).toBe("succeeded")
+  await confirms("resend", message_id)
+  const tags = { rungate_run: queued.run_id }
+  expect(await tell("resend", resendEvent({ message_id, tags }))).toEqual(received(1))
+  await booked(run_id)
+})
