@@ -77,8 +77,12 @@ export const quoteNotes = ({ approval_rule, budgets = [] }: typeof Quote.Encoded
 ]
 
 /** What an addition to an opt-out list changed. */
-export const addedSentence = ({ added, already, refused }: Omit<typeof OptOutsAdded.Encoded, "refusals">): string =>
-  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${refused} rows have no value that can be read.`}`
+export const addedSentence = ({ added, already, refused }: typeof OptOutsAdded.Encoded): string =>
+  `Added ${added}. The list had ${already} already.${refused === 0 ? "" : ` ${counted(refused, "row has", "rows have")} no value that can be read:`}`
+
+/** The rows of an import that have no value. */
+export const refusalLines = ({ refused, refusals }: typeof OptOutsAdded.Encoded): ReadonlyArray<string> =>
+  refused > refusals.length ? [...refusals, `and ${refused - refusals.length} more`] : refusals
 
 /** A number with its noun: "1 run", "2,000 runs". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>

@@ -29,6 +29,10 @@ const rows = storedAs(OptOut.fields)
 type Row = typeof OptOut.Type
 const secrets = storedAs({ secret: Schema.String })
 const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
+const keyTable = (keys: ReadonlyArray<OptOutKey>) => tableOf("n", keys, { digest: texts, kind: texts })
+
+/** Tests lower it. */
+export const OptOutsMax = Context.Reference("rungate/layers/guards/OptOutsMax", { defaultValue: () => optOutsMax })
 
 export interface NewOptOut extends OptOutKey, Pick<ReadOptOut, "hint"> {
   readonly reason: string | null
@@ -37,8 +41,10 @@ export interface NewOptOut extends OptOutKey, Pick<ReadOptOut, "hint"> {
 export class OptOuts extends Context.Service<
   OptOuts,
   {
-    /** Whether an organization would have at most `optOutsMax`. A count reads up to a million rows, so it locks nothing; additions at once may go over. */
-    readonly fits: (org_id: string | null, more: number) => Effect.Effect<boolean>
+    /** How many an organization may have. */
+    readonly max: number
+    /** Whether an organization would have at most `max`. A count reads up to a million rows, so it locks nothing; additions at once may go over. */
+    readonly fits: (org_id: string | null, entries: ReadonlyArray<OptOutKey>) => Effect.Effect<boolean>
     /** How many are new. The wallet is locked meanwhile: add few at a time. A recipient's own needs not fit. */
     readonly add: (
       org_id: string | null,
@@ -63,16 +69,21 @@ export class OptOuts extends Context.Service<
     OptOuts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const max = yield* OptOutsMax
       const columns = sql.literal(
         "id, kind, hint, encode(digest, 'hex') AS digest, source, reason, run_id, created_by, created_at"
       )
       const of = (org_id: string | null) => (org_id === null ? sql`org_id IS NULL` : sql`org_id = ${org_id}`)
 
       return OptOuts.of({
-        fits: (org_id, more) =>
+        max,
+        fits: (org_id, entries) =>
           hasRows(sql`
-            SELECT WHERE ${org_id}::text IS NULL
-              OR (SELECT count(*) FROM opt_outs WHERE org_id = ${org_id}) <= ${optOutsMax - more}::bigint`),
+            SELECT FROM (SELECT count(*) AS stored FROM opt_outs WHERE org_id = ${org_id}) AS list
+            WHERE ${org_id}::text IS NULL OR stored <= ${max - entries.length}::bigint
+              OR stored + (SELECT count(*) FROM (
+                   SELECT kind, decode(digest, 'hex') FROM ${keyTable(entries)}
+                   EXCEPT SELECT kind, digest FROM opt_outs WHERE org_id = ${org_id}) AS fresh) <= ${max}::bigint`),
         add: Effect.fnUntraced(
           function* (org_id, entries, source, run_id) {
             yield* org_id === null
@@ -96,7 +107,7 @@ export class OptOuts extends Context.Service<
         having: (org_id, keys) =>
           rows.all(sql`
             SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (digest, kind) IN (
-              SELECT decode(n.digest, 'hex'), n.kind FROM ${tableOf("n", keys, { digest: texts, kind: texts })})`),
+              SELECT decode(n.digest, 'hex'), n.kind FROM ${keyTable(keys)})`),
         refuse: Effect.fnUntraced(function* (run) {
           const refusal = refusalOf(yield* readOptOuts(sql, [run]), run)
           if (refusal !== null)

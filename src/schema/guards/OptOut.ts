@@ -22,6 +22,8 @@ export const optOutsMax = 1_000_000
 /** Values of one request, without an import. */
 export const optOutsAtOnce = 1_000
 export const optOutReasonMax = 500
+/** Refused rows of an import that an answer names. */
+export const optOutRefusalsMax = 20
 
 export const optOutDigest = (normalized: string): string =>
   new Bun.CryptoHasher("sha256").update(normalized).digest("hex")
@@ -88,6 +90,13 @@ export const readOptOut = (value: string): ReadOptOut | null => {
     hint: optOutHint(kind, normalized).slice(0, 200),
     covering: () => keysOf(kind, normalized)
   }
+}
+
+/** Whether the first line of a CSV names its columns. Other files begin with a value, and have the values in their first column. */
+export const hasOptOutHeader = (first: ReadonlyArray<string>): boolean => {
+  const names = first.map((name) => name.toLowerCase())
+  const isNamed = names.includes("value") || (names.includes("kind") && names.includes("digest"))
+  return isNamed || readOptOut(first[0] ?? "") === null
 }
 
 /** The entry that refused a run, as the run keeps it. */

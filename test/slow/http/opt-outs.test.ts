@@ -219,7 +219,10 @@ describe("the list of an organization", () => {
     expect(body.items).toMatchObject([{ opted_out: true }, { opted_out: false }, { kind: null, opted_out: false }])
     // A list of addresses as other systems have them, one of which is none.
     const plain = await csvBody(other, "Email,Name\nada@example.com,Ada\nnobody,\ngrace@example.com,Grace\n")
-    expect(plain.body).toEqual({ added: 1, already: 1, refused: 1, refusals: ["row 2 has no value that can be read"] })
+    expect(plain.body).toEqual({
+      ...{ added: 1, already: 1, refused: 1 },
+      refusals: [`row 2: "nobody" is no address, domain, phone number or profile`]
+    })
     expect((await list(other)).map(({ source }: { source: string }) => source)).toEqual(
       Array.from({ length: 4 }, () => "import")
     )

@@ -6,9 +6,11 @@ import { Array as Arr, Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { unparse } from "papaparse"
 import { batchRowsMax } from "../../../schema/batches/Batch.ts"
+import { hasOptOutHeader, optOutRefusalsMax } from "../../../schema/guards/OptOut.ts"
 import { OptOut, OptOutCheck, OptOutsAdded } from "../../../schema/nouns/OptOut.ts"
 import { type OperatorOptOutsApi, OptOutsApi } from "../../api/OptOuts.ts"
-import { addedSentence } from "../../client/Words.ts"
+import { plainCell } from "../../api/shapes/Csv.ts"
+import { addedSentence, refusalLines } from "../../client/Words.ts"
 import { drawn, listed, nounTable, said } from "../answers/draw.ts"
 import { ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
@@ -33,17 +35,26 @@ export const optOutCommands = (
     { file: argument("file", "a CSV with a header line, or - for stdin"), json },
     Effect.fnUntraced(function* ({ file, json }) {
       const screen = yield* Screen
-      const { header, rows } = yield* linesOf(file)
-      const sum = { added: 0, already: 0, refused: 0 }
-      for (const part of Arr.chunksOf(rows, batchRowsMax)) {
+      const { header: first, rows: others } = yield* linesOf(file)
+      const hasHeader = hasOptOutHeader(first.map(plainCell))
+      const [header, rows] = hasHeader ? [first, others] : [["value"], [first, ...others]]
+      const sum = { added: 0, already: 0, refused: 0, refusals: Arr.empty<string>() }
+      for (const [at, part] of Arr.chunksOf(rows, batchRowsMax).entries()) {
         const text = unparse([header, ...part])
         const how = { text, type: "text/csv", seconds: uploadSeconds }
-        const { added, already, refused } = yield* ask(endpoints.import, { payload: text }, OptOutsAdded, how)
+        const { added, already, refused, refusals } = yield* ask(endpoints.import, { payload: text }, OptOutsAdded, how)
         sum.added += added
         sum.already += already
         sum.refused += refused
+        // The service counts the rows of a part.
+        const inFile = refusals.map((one) =>
+          one.replace(/^row (\d+)/, (_, row) => `row ${at * batchRowsMax + Number(row)}`)
+        )
+        sum.refusals = [...sum.refusals, ...inFile].slice(0, optOutRefusalsMax)
       }
-      yield* json ? screen.out(`${JSON.stringify(sum)}\n`) : screen.say(addedSentence(sum))
+      if (json) return yield* screen.out(`${JSON.stringify(sum)}\n`)
+      yield* screen.say(addedSentence(sum))
+      for (const line of refusalLines(sum)) yield* screen.warn(line)
     })
   ).pipe(
     Command.withDescription("Add the values of a CSV, with the column value, or kind and digest as an export has them")

@@ -4,10 +4,11 @@ import { HttpServerResponse } from "effect/http"
 import { type NewOptOut, OptOuts } from "../../../layers/guards/OptOuts.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
 import {
+  hasOptOutHeader,
   type OptOutKey,
   type OptOutSource,
   optOutReasonMax,
-  optOutsMax,
+  optOutRefusalsMax,
   readOptOut
 } from "../../../schema/guards/OptOut.ts"
 import { looksLike } from "../../../schema/Ids.ts"
@@ -29,17 +30,13 @@ const nameOf = ({ kind, digest }: OptOutKey) => `${kind} ${digest}`
 
 const exportedColumns = ["kind", "digest", "hint", "source", "reason", "created_at"] as const
 const exportedAtOnce = 1_000
-/** Refused rows of an import that the answer names. */
-const refusalsMax = 20
 
-const full = refused(
-  "values",
-  `would be more than the ${optOutsMax.toLocaleString("en")} opt-outs that an organization may have; remove some, or ask the operator`
-)
+/** Characters of a row's text that a refusal repeats. */
+const shownCharsMax = 100
 
 /**
- * The entries of a CSV. Null is a row without a value that can be read. Without a column that is known, the first one has the values, and the
- * first line is one of them if it can be read.
+ * The entries of a CSV. A text says why a row has none. Without a column that is known, the first one has the values, and the first line is one
+ * of them if it can be read.
  */
 const entriesOf = (written: ReadonlyArray<ReadonlyArray<string>>) => {
   const lines = written.map((line) => line.map(plainCell))
@@ -47,12 +44,16 @@ const entriesOf = (written: ReadonlyArray<ReadonlyArray<string>>) => {
   const names = first.map((name) => name.toLowerCase())
   const hasDigests = names.includes("kind") && names.includes("digest")
   const value = Math.max(0, names.indexOf("value"))
-  const hasHeader = hasDigests || names.includes("value") || readOptOut(first[0] ?? "") === null
-  return lines.slice(hasHeader ? 1 : 0).map((line): NewOptOut | null => {
+  return lines.slice(hasOptOutHeader(first) ? 1 : 0).map((line): NewOptOut | string => {
     const cell = (name: string) => line[names.indexOf(name)] ?? ""
-    const entry = readOptOut(hasDigests ? `${cell("kind")}:${cell("digest")}` : (line[value] ?? ""))
-    const hint = entry?.hint ?? (cell("hint").slice(0, 200) || null)
-    return entry && { ...entry, hint, reason: cell("reason").slice(0, optOutReasonMax) || null }
+    const text = hasDigests ? `${cell("kind")}:${cell("digest")}` : (line[value] ?? "")
+    const entry = readOptOut(text)
+    if (entry === null)
+      return text === ""
+        ? "it is empty"
+        : `${JSON.stringify(text.slice(0, shownCharsMax))} is no address, domain, phone number or profile`
+    const hint = entry.hint ?? (cell("hint").slice(0, 200) || null)
+    return { ...entry, hint, reason: cell("reason").slice(0, optOutReasonMax) || null }
   })
 }
 
@@ -65,15 +66,19 @@ const handlersOf = <Who>(
   list: Effect.Effect<string | null, never, Who>
 ) =>
   Effect.map(OptOuts, (store) => {
-    /** Null is a row that has no value. */
-    const add = Effect.fnUntraced(function* (rows: ReadonlyArray<NewOptOut | null>, source: OptOutSource) {
+    /** A text says why a row has no entry. */
+    const add = Effect.fnUntraced(function* (rows: ReadonlyArray<NewOptOut | string>, source: OptOutSource) {
       const org_id = yield* list
-      const entries = rows.filter((entry) => entry !== null)
-      if (!(yield* store.fits(org_id, entries.length))) return yield* full
+      const entries = rows.filter((entry) => typeof entry !== "string")
+      if (!(yield* store.fits(org_id, entries)))
+        return yield* refused(
+          "values",
+          `would be more than the ${store.max.toLocaleString("en")} opt-outs that an organization may have; remove some, or ask the operator`
+        )
       let added = 0
       for (const part of Arr.chunksOf(entries, addedAtOnce)) added += yield* by(store.add(org_id, part, source))
-      const wrong = rows.flatMap((entry, n) => (entry === null ? [`row ${n + 1} has no value that can be read`] : []))
-      const refusals = wrong.slice(0, refusalsMax)
+      const wrong = rows.flatMap((why, n) => (typeof why === "string" ? [`row ${n + 1}: ${why}`] : []))
+      const refusals = wrong.slice(0, optOutRefusalsMax)
       return { added, already: entries.length - added, refused: wrong.length, refusals }
     })
     return {
@@ -91,7 +96,7 @@ const handlersOf = <Who>(
             "must be an e-mail address, a domain, a phone number such as +14155550123, a profile such as linkedin.com/in/jane-doe, or a digest such as email:<SHA-256>"
           )
         return yield* add(
-          entries.map((entry) => entry && { ...entry, reason }),
+          entries.flatMap((entry) => entry ?? []).map((entry) => ({ ...entry, reason })),
           source ?? "api"
         )
       }),

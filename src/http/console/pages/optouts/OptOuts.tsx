@@ -1,5 +1,5 @@
 /** The page of an opt-out list, of the organization or of the service: add values, import and export a CSV, remove an entry. */
-import { addedSentence } from "../../../client/Words.ts"
+import { addedSentence, refusalLines } from "../../../client/Words.ts"
 import { type AnswerOf, api } from "../../data/api.ts"
 import { ActionForm, ConfirmAction, SaveButton } from "../../actions/Actions.tsx"
 import { saveAnswer } from "../../data/save.ts"
@@ -32,11 +32,18 @@ const textIn = async (sent: FormData): Promise<string> => {
   return file instanceof File ? file.text() : ""
 }
 
+const addedWords = (answer: AnswerOf<"optOuts", "import">) =>
+  [addedSentence(answer), ...refusalLines(answer)].map((line) => (
+    <span key={line} className="block">
+      {line}
+    </span>
+  ))
+
 const OptOutList = ({ group, name, path, children }: Props) => {
   const list = api[group]
   const denied = useDenied(`${group}.add`)
   const mayRemove = useDenied(`${group}.remove`) === null
-  const added = { says: addedSentence, saved: addedSentence, changes: [name] }
+  const added = { says: addedSentence, saved: addedWords, changes: [name] }
   const paged = usePaged([name, "opt-outs"], (from) => list.list({ query: from }), { pageSize: 100 })
   const remove = ({ id, hint }: AnswerOf<"optOuts", "list">["items"][number]) => (
     <ConfirmAction
