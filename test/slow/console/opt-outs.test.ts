@@ -1,10 +1,10 @@
-/** The list of opt-outs in a real browser: what an import has left out. */
+/** The list of opt-outs in a real browser: what an import has left out, and the export of somebody who may only read. */
 import { describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import type { App } from "../../kit/app.ts"
 import { hasBrowser } from "../../console/browser.ts"
 import { withConsole } from "../../console/suite.ts"
-import { hostile, owner } from "../../console/visitor.ts"
+import { hostile, invited, owner } from "../../console/visitor.ts"
 
 describe.skipIf(!hasBrowser)("the page of opt-outs", () => {
   let app: App
@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)("the page of opt-outs", () => {
     browser = opened.browser
   })
 
-  test("names rows of an import that have no value", async () => {
+  test("names rows of an import that have no value, and lets a viewer export", async () => {
     const person = await owner(browser, app.url, "opts-out@example.com")
     const { page } = person
     await page.goto("/settings/opt-outs")
@@ -23,7 +23,14 @@ describe.skipIf(!hasBrowser)("the page of opt-outs", () => {
     await page.getByRole("button", { name: "Import the file" }).click()
     await page.getByText("Added 1. The list had 0 already. 1 row has no value that can be read:").first().waitFor()
     await page.getByText(`row 2: ${JSON.stringify(hostile)} is no address, domain, phone number or profile`).waitFor()
-    expect(person.errors).toEqual([])
-    await person.context.close()
+    const viewer = await invited(browser, app.url, person, "views-opt-outs@example.com", "viewer")
+    await viewer.page.goto("/settings/opt-outs")
+    await viewer.page.getByText("Your role is viewer.").waitFor()
+    const saved = viewer.page.waitForEvent("download")
+    await viewer.page.getByRole("button", { name: "Export the list" }).click()
+    expect((await saved).suggestedFilename()).toBe("opt-outs.csv")
+    expect(await viewer.page.getByRole("button", { name: "Import the file" }).count()).toBe(0)
+    expect([...person.errors, ...viewer.errors]).toEqual([])
+    for (const one of [viewer, person]) await one.context.close()
   })
 })

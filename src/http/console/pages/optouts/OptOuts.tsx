@@ -79,8 +79,8 @@ const OptOutList = ({ group, name, path, children }: Props) => {
         empty="Opt-outs will be here."
         hint="Recipients add themselves with the link of a message."
       />
-      {denied === null && (
-        <Panel title="Import and export">
+      <Panel title={denied === null ? "Import and export" : "Export"}>
+        {denied === null && (
           <ActionForm
             send={async (sent) => list.import({ payload: await textIn(sent) })}
             submit="Import the file"
@@ -92,16 +92,16 @@ const OptOutList = ({ group, name, path, children }: Props) => {
               <input type="file" name="file" accept=".csv,text/csv" required className="mt-1 block" />
             </label>
           </ActionForm>
-          <div className="mt-3 flex flex-wrap items-center gap-3">
-            <SaveButton send={async () => void (await saveAnswer(path, "text/csv", "opt-outs.csv"))}>
-              Export the list
-            </SaveButton>
-            <p className="text-muted">
-              The file has digests of addresses. Anybody who has it can check whether an address is in it.
-            </p>
-          </div>
-        </Panel>
-      )}
+        )}
+        <div className="mt-3 flex flex-wrap items-center gap-3">
+          <SaveButton send={async () => void (await saveAnswer(path, "text/csv", "opt-outs.csv"))}>
+            Export the list
+          </SaveButton>
+          <p className="text-muted">
+            The file has digests of addresses. Anybody who has it can check whether an address is in it.
+          </p>
+        </div>
+      </Panel>
     </Page>
   )
 }
