@@ -33,7 +33,10 @@ export const waitCommand = (run_id: string) => `rungate runs wait ${run_id}`
 /** The failure of an unsuccessful or unfinished run; null for a successful one. */
 export const outcomeOf = (run: KnownRun): CommandFailed | null => {
   if (!isFinal(run.status))
-    return fail("pending", `The run is still executing. Wait for it with: ${waitCommand(run.run_id)}`)
+    return fail(
+      "pending",
+      `${run.approval?.tell ?? "The run is still executing."} Wait for it with: ${waitCommand(run.run_id)}`
+    )
   if (run.status === "succeeded") return null
   const exit: Exit =
     run.status === "no_match"
@@ -151,7 +154,8 @@ export const deliver = Effect.fnUntraced(function* (
     }
     const named = yield* journal.named(entry, run.run_id)
     if (onNamed !== undefined) yield* onNamed(run.run_id)
-    if (async) return answer
+    // A person may take days to answer.
+    if (async || run.approval !== undefined) return answer
     const left = seconds === null ? null : seconds - ((yield* Clock.currentTimeMillis) - began) / 1000
     if (left !== null && left <= 0) return answer
     const last = yield* reading(run.run_id, left)

@@ -262,6 +262,24 @@ test("--dry-run inspects and quotes, and runs nothing", async () => {
   expect(body.billing.quoted).toBe(said.body.quote.hold)
 })
 
+test("a run that waits for an approval is not waited for, and its sentence says what to tell whom", async () => {
+  const asOwner = async (method: string, path: string, body?: unknown) =>
+    (await app.call(await org.session(), method, path, { body })).body
+  const { id } = await asOwner("POST", "/v1/approval-rules", { name: "checks", capabilities: ["email.verify"] })
+  const line = `rungate run email.verify -i '{"email":"approve@example.com"}' --max-cost 0.05 --wait 3600`
+  const { code, err, body } = await home.shell(line)
+  const { tell } = body.approval
+  const wait = `rungate runs wait ${body.run_id}`
+  expect([code, sentences(err)]).toEqual([8, [`rungate: ${tell} Wait for it with: ${wait}`]])
+  expect((await home.shell(`${wait} --wait 0`)).err).toContain(tell)
+  expect((await home.shell(line)).err).toContain(`Joining the run`)
+  await asOwner("POST", `/v1/runs/${body.run_id}/approve`, {})
+  expect([(await home.shell(wait)).code, (await asOwner("DELETE", `/v1/approval-rules/${id}`)).deleted]).toEqual([
+    0,
+    true
+  ])
+})
+
 test("help exit-codes names every code once", async () => {
   const { out, code } = await home.shell("rungate help exit-codes")
   const codes = [...out.matchAll(/^ *(\d+) {2}/gm)].map(([, one]) => Number(one))
