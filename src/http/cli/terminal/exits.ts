@@ -30,7 +30,8 @@ export const meanings: Readonly<Record<Exit, string>> = {
   usage: "Invalid input or usage.",
   money: "The wallet, a limit, a guard, --max-cost or --max-total does not allow it. Nothing was spent.",
   timed_out: "The run timed out.",
-  pending: "The run is still executing, or the connection was lost before its outcome was known.",
+  pending:
+    "The run is still executing or waits for an approval, or the connection was lost before its outcome was known.",
   unknown: "Unknown outcome: the provider may have executed the call. Check before you run it again.",
   not_found: "Not found: no such run, capability, endpoint, provider or path."
 }
