@@ -252,7 +252,9 @@ export class RunActor extends Context.Service<
           const share = step.own ? noShare : provider
           if (!slots.enter(run.run_id, share) && reports === null && kept.length === 0) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
-            yield* retrying(leases.requeue(requeued, JSON.stringify(attempts), null))
+            // A job that it resumes was started, and its provider is paid.
+            const job = recorded ? run.job : null
+            yield* retrying(leases.requeue(requeued, JSON.stringify(job === null ? attempts : run.attempts), job))
             return slots.queued([run.org_id])
           }
           if (!recorded) {
