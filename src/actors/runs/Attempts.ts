@@ -248,7 +248,7 @@ export const makeAttempt = Effect.gen(function* () {
   /** Makes a call through the service's account, if the account has the credits for it. Most accounts have no limit that is known. */
   const withCredits = (
     run: LeasedRun,
-    { step, input, number }: AttemptCall,
+    { step, input, number, state }: AttemptCall,
     call: Effect.Effect<Attempted>
   ): Effect.Effect<Attempted> => {
     const { provider, own } = step
@@ -262,7 +262,7 @@ export const makeAttempt = Effect.gen(function* () {
     if (!credits.isLimited(provider)) return watched
     const cost = costOfStep(run, step, input)
     return Effect.flatMap(
-      retrying(credits.reserve(provider, run.run_id, `${run.run_id}#${number}`, cost)),
+      retrying(credits.reserve(provider, run.run_id, `${run.run_id}#${number}`, cost, state !== null)),
       (reservation) =>
         reservation === null
           ? Effect.succeed(outOfCredits)

@@ -28,12 +28,16 @@ export class ProviderCredits extends Context.Service<
     readonly isLimited: (provider: string) => boolean
     /** Whether the account has too few credits left for the cheapest call at this price. */
     readonly isOut: (provider: string, price: Price | null, now: number) => boolean
-    /** Reserves the cost of a call. Null if less is left. `hold_id` names the attempt of the run. */
+    /**
+     * Reserves the cost of a call. Null if less is left. `hold_id` names the attempt of the run. A resumed job was started, so it goes on
+     * whatever is left: its own reservation may be the last credits.
+     */
     readonly reserve: (
       provider: string,
       run_id: string,
       hold_id: string,
-      cost: MicroUsd
+      cost: MicroUsd,
+      resumes?: boolean
     ) => Effect.Effect<Reservation | null>
     /** The provider refused a call because the account is empty. */
     readonly markEmpty: (provider: string) => Effect.Effect<void>
@@ -98,15 +102,21 @@ export class ProviderCredits extends Context.Service<
         return left <= 0n || (price !== null && left < inUnit(estimatedCost(priceMin(price), markup)))
       }
 
-      const reserve = Effect.fnUntraced(function* (provider: string, run_id: string, hold_id: string, cost: MicroUsd) {
+      const reserve = Effect.fnUntraced(function* (
+        provider: string,
+        run_id: string,
+        hold_id: string,
+        cost: MicroUsd,
+        resumes = false
+      ) {
         const account = leftOf(provider, yield* Clock.currentTimeMillis)
         if (account === null) return unlimited
         const { left, inUnit } = account
         const amount = inUnit(cost)
-        if (left <= 0n || left < amount) return null
-        if (left >= amount * headRoomCalls)
-          return { end: (cost: MicroUsd) => Effect.sync(() => count(provider, inUnit(cost))) }
-        if (!(yield* store.reserve(provider, hold_id, run_id, amount))) return null
+        const counted: Reservation = { end: (cost) => Effect.sync(() => count(provider, inUnit(cost))) }
+        if (!resumes && (left <= 0n || left < amount)) return null
+        if (!resumes && left >= amount * headRoomCalls) return counted
+        if (!(yield* store.reserve(provider, hold_id, run_id, amount))) return resumes ? counted : null
         return { end: (cost: MicroUsd) => store.spend(provider, hold_id, inUnit(cost)) }
       })
 

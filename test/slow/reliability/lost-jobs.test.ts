@@ -1,6 +1,7 @@
 /** A provider's job whose worker died is polled by the next one, whatever is used up by then: it was started, and its provider is paid. */
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { ProviderCredits } from "../../../src/layers/executor/ProviderCredits.ts"
 import { DueSeconds } from "../../../src/layers/postgres/connection/KeepAwake.ts"
 import { type Tenant, until, verify, withApp } from "../../kit/app.ts"
 import { answer } from "../../layers/providers/stage.ts"
@@ -72,4 +73,27 @@ test("a job that a failover started is not started again when its provider has n
   expect((await finished(run_id)).status).toBe("succeeded")
   for (const other of others) expect((await finished(other)).status).toBe("succeeded")
   expect(heard("/email-verification")).toBe(3)
+})
+
+test("a job that reserved the last credits of its account is polled, and its reservation ends once", async () => {
+  await app.sql("DELETE FROM provider_credit_holds")
+  await app.sql("DELETE FROM provider_credits")
+  await app.sql(
+    "INSERT INTO provider_credits (provider, balance, source, read_at, next_read_at) VALUES ('icypeas', 150000, 'set', now(), now() + interval '1 hour')"
+  )
+  const refresh = Effect.flatMap(ProviderCredits, (credits) => credits.refresh)
+  const refreshed = () => Effect.runPromise(Effect.provideContext(refresh, app.context as never))
+  await refreshed()
+  const poll = gate(verified)
+  there.play("icypeas", started("job-1"), poll.line, verified)
+  const run_id = await begin({ provider: "icypeas" })
+  await hears("/read", 1)
+  await refreshed()
+  await dies(run_id)
+  poll.open()
+  const run = await finished(run_id)
+  expect([run.status, heard("/email-verification")]).toEqual(["succeeded", 1])
+  expect(await app.sql("SELECT balance, reserved FROM provider_credits WHERE provider = 'icypeas'")).toEqual([
+    { balance: "50000", reserved: "0" }
+  ])
 })
