@@ -86,7 +86,8 @@ export class AccountMails extends Context.Service<
           yield* Effect.logDebug(`mail ${mail_id} (${kind}) was dropped: ${content.why}`)
           return yield* mails.ended(mail_id, "dropped")
         }
-        yield* sendOrRetry({ to: mail.address, ...render(content) }, `mail ${mail_id} (${kind})`, attempts, (outcome) =>
+        const to = content._tag === "Reset" ? content.to : mail.address
+        yield* sendOrRetry({ to, ...render(content) }, `mail ${mail_id} (${kind})`, attempts, (outcome) =>
           mails.ended(mail_id, outcome)
         )
       })

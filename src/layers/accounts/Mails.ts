@@ -32,7 +32,8 @@ const isDue = "ended_at IS NULL AND send_at <= now()"
 export type Content =
   | { readonly _tag: "Verify"; readonly token: Redacted.Redacted }
   | { readonly _tag: "AlreadyHere" }
-  | { readonly _tag: "Reset"; readonly token: Redacted.Redacted }
+  /** Goes to the account's own spelling of the address. */
+  | { readonly _tag: "Reset"; readonly token: Redacted.Redacted; readonly to: string }
   | { readonly _tag: "Changed"; readonly change: typeof SignInChange.Type }
   | { readonly _tag: "Drop"; readonly why: string }
 
@@ -49,6 +50,7 @@ const keepDays = 1
 
 const recipientRow = oneRowOf({
   owner: Schema.NullOr(Schema.String),
+  owner_email: Schema.NullOr(Schema.String),
   pending: Schema.NullOr(Schema.Boolean),
   sent: Schema.BigInt
 })
@@ -97,11 +99,12 @@ export class Mails extends Context.Service<
       })
 
       const content = Effect.fnUntraced(function* ({ kind, address, user_id }: DueMail) {
-        const { owner, pending, sent } = yield* recipientRow(sql`
-          SELECT (SELECT user_id FROM users WHERE lower(email) = lower(${address}) AND NOT pending) AS owner,
+        const { owner, owner_email, pending, sent } = yield* recipientRow(sql`
+          SELECT owner.user_id AS owner, owner.email AS owner_email,
                  (SELECT pending FROM users WHERE user_id = ${user_id}) AS pending,
                  (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND kind = ${kind} AND outcome = 'sent'
-                    AND ended_at > now() - interval '1 hour') AS sent`)
+                    AND ended_at > now() - interval '1 hour') AS sent
+          FROM (SELECT) one LEFT JOIN users owner ON lower(owner.email) = lower(${address}) AND NOT owner.pending`)
         const drop = (why: string): Content => ({ _tag: "Drop", why })
         if (sent >= BigInt(sentPerHourMax)) return drop(`${sent} were sent to this address within an hour`)
         if (kind !== "sign_up" && kind !== "reset_password") {
@@ -109,8 +112,9 @@ export class Mails extends Context.Service<
           return changed
         }
         if (kind === "reset_password") {
-          if (owner === null) return drop("the address has no account")
-          const reset: Content = { _tag: "Reset", token: yield* createToken("reset_password", owner, resetMinutes) }
+          if (owner === null || owner_email === null) return drop("the address has no account")
+          const token = yield* createToken("reset_password", owner, resetMinutes)
+          const reset: Content = { _tag: "Reset", token, to: owner_email }
           return reset
         }
         if (user_id === null || pending !== true) return drop("the address is verified")

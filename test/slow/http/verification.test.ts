@@ -238,7 +238,9 @@ describe.each(suites)("mails %s", (_name, open) => {
       [...unknown.headers.keys()].sort()
     ])
     expect(unknown.status).toBe(202)
-    const sent = await mail("FORGOT@example.com")
+    // An address that only lower case makes the account's may be somebody else's.
+    const sent = await mail("forgot@example.com", 2)
+    expect(mailbox.letters(app, "FORGOT@example.com")).toEqual([])
     expect([sent.subject, linkIn(sent).pathname]).toEqual(["Set a new password", "/reset-password"])
     const token = tokenIn(sent)
     const short = await post("password-reset/confirm", { token, new_password: "short" })
@@ -256,6 +258,15 @@ describe.each(suites)("mails %s", (_name, open) => {
     expect(row).toEqual({ n: 0 })
     expect(mailbox.letters(app, "nobody@example.com")).toEqual([])
   })
+
+  test.each(["ki@g\u0130t.example", "\u212ai@git.example"])(
+    "%s, which lower case makes another person's address, neither signs up nor resets a password",
+    async (email) => {
+      const refused = [await signUp(email), await post("password-reset", { email }), await signIn(email)]
+      for (const { status, body } of refused) expect([status, body.error.details[0].path]).toEqual([400, "email"])
+      expect(await app.sql("SELECT 1 FROM mails WHERE address = $1", [email])).toEqual([])
+    }
+  )
 
   test("an address gets a few mails an hour, whoever asks for them", async () => {
     const { body } = await signUp("flood@example.com")

@@ -17,10 +17,18 @@ const textSuchAs = (example: string) => Schema.NonEmptyString.annotate({ example
 
 /** The name of an organization, a key or an allowance. */
 export const Name = textSuchAs("Acme").check(Schema.isMaxLength(200), printable)
+/**
+ * An account is found by its address in lower case. In lower case İ is i and the Kelvin sign is k, but `gİt.example` is another domain than
+ * `git.example`. So an address with one of them would stand for somebody else's.
+ */
+const ownLowerCase = Schema.makeFilter(
+  (text: string) => !/[\u0130\u212a]/.test(text) || "must not contain İ or the Kelvin sign: write i or k in its place"
+)
 export const Email = such("jane@acme.example").check(
   Schema.isMaxLength(254),
   Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "must be an e-mail address" }),
-  printable
+  printable,
+  ownLowerCase
 )
 export const passwordLengthMin = 10
 export const passwordLengthMax = 500

@@ -201,6 +201,13 @@ describe("who does not", () => {
     expect(mine.user.id).not.toBe(squatter.user.id)
   })
 
+  test("an address that lower case makes another person's is no account's", async () => {
+    const email = fresh("kit")
+    await withPassword(email, true)
+    await expectRefused(verified(email.replace("kit", "\u212ait"), { sub: "kelvin" }), "The sign-in did not work")
+    expect(await app.sql("SELECT 1 FROM identities WHERE subject = 'kelvin'")).toEqual([])
+  })
+
   test("a foreign domain joins no organization, whatever the address looks like", async () => {
     await openAcme()
     for (const email of [
