@@ -54,18 +54,11 @@ const randomPair = (): string => {
   return pairs[bits] ?? ""
 }
 
-let timeOf = { millis: -1, text: "" }
-
-/** The ten letters of a millisecond. Ids come in bursts, so the last one is cached. */
+/** The ten letters of a millisecond. */
 const timeText = (millis: number): string => {
-  if (timeOf.millis === millis) return timeOf.text
   let text = ""
-  let rest = millis
-  for (let i = 0; i < 10; i++) {
-    text = alphabet.charAt(rest % 32) + text
-    rest = Math.floor(rest / 32)
-  }
-  timeOf = { millis, text }
+  for (let rest = millis, n = 0; n < 5; n += 1, rest = Math.floor(rest / 1024))
+    text = `${pairs[rest % 1024] ?? ""}${text}`
   return text
 }
 
