@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { type ProblemOf, refusedWith } from "../../schema/Errors.ts"
+import { problem, type ProblemOf, refusedWith } from "../../schema/Errors.ts"
 import { Auth, RequestChecks } from "../api/shapes/Common.ts"
 import { Deprecations } from "../api/shapes/Deprecations.ts"
 import { concerning, deprecationHeaders, usedOf } from "../standards/Deprecation.ts"
@@ -94,6 +94,18 @@ export const limitByAddress = (limit: AddressLimit, requests = 1) =>
 
 /** Checks the body of a request to an endpoint that needs no key. */
 export const checkBodyByAddress = (limit: AddressLimit) => checkBody((requests) => limitByAddress(limit, requests))
+
+/** Longer than any form here. Parsing a megabyte of short fields takes half a second. */
+const formBytesMax = 32 * 1024
+const formTooLarge = problem("payload_too_large", "The form is larger than 32 KiB. Send its fields only.")
+
+/** Limits who sends a form, and receives it, before anything parses it. */
+export const checkFormByAddress = (limit: AddressLimit) =>
+  limitByAddress(limit).pipe(
+    Effect.andThen(HttpServerRequest.HttpServerRequest),
+    Effect.flatMap(receiveBody),
+    Effect.flatMap(({ byteLength }) => (byteLength > formBytesMax ? Effect.fail(formTooLarge) : Effect.void))
+  )
 
 /** Adds the headers of what the request uses that is deprecated. Does nothing for an operation of which nothing is. */
 const saysWhatIsDeprecated = (operation: string) =>

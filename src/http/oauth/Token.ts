@@ -9,7 +9,7 @@ import { environmentOf } from "../middleware/CallerChecks.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { oauthAnswer, oauthError } from "./Answers.ts"
 import { isResource, issuerOf, revokePath, tokenPath } from "./Issuer.ts"
-import { received } from "./Received.ts"
+import { receivedForm } from "./Received.ts"
 
 const Text = Schema.NonEmptyString.check(Schema.isMaxLength(4_000))
 const CodeForm = Schema.Struct({ code: Text, redirect_uri: Text, client_id: Text, code_verifier: Text })
@@ -106,8 +106,8 @@ export const TokenRoutes = Layer.unwrap(
     })
 
     return Layer.mergeAll(
-      HttpRouter.add("POST", tokenPath, received(token)),
-      HttpRouter.add("POST", revokePath, received(revoke))
+      HttpRouter.add("POST", tokenPath, receivedForm(token)),
+      HttpRouter.add("POST", revokePath, receivedForm(revoke))
     )
   })
 )

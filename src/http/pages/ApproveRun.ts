@@ -10,8 +10,7 @@ import { ApprovalStore } from "../../layers/members/ApprovalStore.ts"
 import { approvalPath } from "../../schema/accounts/AccountMail.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
-import { rateLimitedPage } from "../middleware/RequestChecks.ts"
-import { answered, badLink, formPage, hidden, openedLink } from "./Forms.ts"
+import { badLink, formPage, hidden, openedLink } from "./Forms.ts"
 import { escaped, page } from "./Page.ts"
 
 const ended = badLink("<p>The console lists the runs that wait. Somebody else may have decided already.</p>")
@@ -61,6 +60,6 @@ export const ApproveRunPage = Layer.unwrap(
         : page(200, "Denied", `<p>The run ${escaped(run_id)} has ended. Nothing was charged.</p>`)
     })
 
-    return formPage(approvalPath, openedLink(ended, shown), rateLimitedPage(answered(decide)))
+    return formPage(approvalPath, openedLink(ended, shown), decide)
   })
 )

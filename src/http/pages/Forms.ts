@@ -4,7 +4,8 @@ import { HttpRouter, type HttpServerError, HttpServerRequest, type HttpServerRes
 import { type Problem, statusOf } from "../../schema/Errors.ts"
 import { fieldProblems, fieldSentence } from "../../schema/json/FieldProblems.ts"
 import { LinkToken } from "../api/shapes/AccountFields.ts"
-import { rateLimitedPage } from "../middleware/RequestChecks.ts"
+import { Limits } from "../middleware/Limits.ts"
+import { checkFormByAddress, rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
 export const form = (fields: string, button: string) =>
@@ -53,6 +54,10 @@ export const answered = <R>(handler: Handler<R>) =>
     })
   )
 
+/** The answer to a form. */
+const answeredForm = <R>(handler: Handler<R>) =>
+  Effect.flatMap(Limits, ({ anonymous }) => answered(Effect.andThen(checkFormByAddress(anonymous), handler)))
+
 /** The page that a mailed link opens. Its form holds the link's token, and nothing happens before the form is sent. */
 export const opened = (title: string, text: string, fields: string, button: string) =>
   Effect.map(tokenInAddress, (token) =>
@@ -69,4 +74,4 @@ export const openedLink = <R>(ended: Page, shown: (token: string) => Effect.Effe
 
 /** A page with a form. Opening it changes nothing, because mail scanners open links too. Only the form acts. */
 export const formPage = <R, R2>(path: `/${string}`, shown: Effect.Effect<Page, never, R>, sent: Handler<R2>) =>
-  Layer.mergeAll(HttpRouter.add("GET", path, shown), HttpRouter.add("POST", path, answered(sent)))
+  Layer.mergeAll(HttpRouter.add("GET", path, shown), HttpRouter.add("POST", path, answeredForm(sent)))

@@ -1,0 +1,25 @@
+/** What a stranger without an account sends to doors that are open to everybody. */
+import { describe, expect, test } from "bun:test"
+import { type App, withApp } from "../kit/app.ts"
+
+const app: App = withApp({ settings: { RUNGATE_RATE_LIMIT: "1000" } })
+
+const formType = { "content-type": "application/x-www-form-urlencoded" }
+const sent = (path: string, body: string) => fetch(`${app.url}${path}`, { method: "POST", headers: formType, body })
+
+describe("a form of a megabyte", () => {
+  test.each([
+    "/forgot-password",
+    "/reset-password",
+    "/verify-email",
+    "/join-organization",
+    "/approve-run",
+    "/oauth/token",
+    "/oauth/revoke"
+  ])("at %s is refused before anything parses it, and its sender is limited", async (path) => {
+    const large = await sent(path, "a&".repeat(500_000))
+    expect([path, large.status, large.headers.has("ratelimit")]).toEqual([path, 413, true])
+    const small = await sent(path, "a=b")
+    expect([path, small.status, small.headers.has("ratelimit")]).toEqual([path, 400, true])
+  })
+})
