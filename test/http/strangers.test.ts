@@ -1,6 +1,7 @@
 /** What a stranger without an account sends to doors that are open to everybody. */
 import { describe, expect, test } from "bun:test"
 import { type App, withApp } from "../kit/app.ts"
+import { register } from "./oauth/agent.ts"
 
 const app: App = withApp({ settings: { RUNGATE_RATE_LIMIT: "1000" } })
 
@@ -22,4 +23,11 @@ describe("a form of a megabyte", () => {
     const small = await sent(path, "a=b")
     expect([path, small.status, small.headers.has("ratelimit")]).toEqual([path, 400, true])
   })
+})
+
+test("a client whose id would be too long to be taken is not registered", async () => {
+  const redirect_uris = [1, 2, 3, 4, 5].map((n) => `https://agent.example/${"x".repeat(470)}${n}`)
+  const { status, body } = await register(app, { redirect_uris, client_name: "Agent" })
+  expect([status, body.error, body.client_id]).toEqual([400, "invalid_client_metadata", undefined])
+  expect((await register(app, { redirect_uris: redirect_uris.slice(0, 4) })).status).toBe(201)
 })

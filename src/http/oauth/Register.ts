@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { clientId, redirectProblem, shownName, urisMax } from "../../schema/oauth/Client.ts"
+import { clientId, isClientId, redirectProblem, shownName, urisMax } from "../../schema/oauth/Client.ts"
 import { oauthScopes } from "../../schema/oauth/Scope.ts"
 import { type OAuthError, oauthAnswer, oauthError } from "./Answers.ts"
 import { registerPath } from "./Issuer.ts"
@@ -34,10 +34,16 @@ const register = Effect.gen(function* () {
   }
   const client_name = shownName(registration.client_name ?? "") || new URL(redirect_uris[0] ?? "").host
   const client = { client_name, redirect_uris }
+  const client_id = clientId(client)
+  if (!isClientId(client_id))
+    return yield* refused(
+      "invalid_client_metadata",
+      "client_name and redirect_uris are too long together. Shorten them."
+    )
   const now = yield* Clock.currentTimeMillis
   return oauthAnswer(
     {
-      client_id: clientId(client),
+      client_id,
       client_id_issued_at: Math.floor(now / 1_000),
       ...client,
       grant_types: ["authorization_code", "refresh_token"],
