@@ -31,3 +31,21 @@ test("a client whose id would be too long to be taken is not registered", async 
   expect([status, body.error, body.client_id]).toEqual([400, "invalid_client_metadata", undefined])
   expect((await register(app, { redirect_uris: redirect_uris.slice(0, 4) })).status).toBe(201)
 })
+
+test("an address that ends with a slash deletes nothing, however it begins", async () => {
+  const org = await app.tenant("1.00")
+  const session = await org.session()
+  for (const path of ["/v1/auth/sessions/", "//v1/auth/sessions/", "/V1/auth/sessions/", "/v1/auth//sessions/"]) {
+    const { status } = await app.call(session, "DELETE", path)
+    expect([path, status]).toEqual([path, 404])
+  }
+  expect((await app.call(session, "GET", "/v1/auth/session")).status).toBe(200)
+})
+
+test("a query parameter that comes twice is named as that", async () => {
+  const org = await app.tenant("1.00")
+  for (const name of ["limit", "status", "metadata.campaign"]) {
+    const { status, body } = await org.get(`/v1/runs?${name}=1&${name}=2`)
+    expect([status, body.error.message]).toEqual([400, `query.${name} must be given once`])
+  }
+})

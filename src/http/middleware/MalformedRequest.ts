@@ -59,9 +59,15 @@ const notJson = (text: string): ProblemOf<"invalid_request"> | null => {
   return refused(`The request body ${message}.`, [{ path: "", message }])
 }
 
-/** The error for a part of a request that does not match the contract. `kind` names the part. */
-export const malformed = (kind: string, cause: Schema.SchemaError): ProblemOf<"invalid_request"> => {
-  const details = detailsOf(kind, cause)
+/** The error for a part of a request that does not match the contract. `kind` names the part. A parameter that comes twice is `repeated`. */
+export const malformed = (
+  kind: string,
+  cause: Schema.SchemaError,
+  repeated: ReadonlyArray<string> = []
+): ProblemOf<"invalid_request"> => {
+  const details = detailsOf(kind, cause).map((one) =>
+    repeated.includes(one.path) ? { ...one, message: "must be given once" } : one
+  )
   const first = details[0]
   if (first === undefined) return refused("The request is not valid.", [])
   const isSentence = first.message.startsWith("Unknown ")
@@ -76,8 +82,17 @@ export const malformedBody = (text: string, cause: Schema.SchemaError): ProblemO
   return (wrong.error.details?.[0]?.path === "" ? notJson(text) : null) ?? wrong
 }
 
+const repeatedIn = (url: string): ReadonlyArray<string> => {
+  const names = Map.groupBy(new URLSearchParams(url.split("?")[1] ?? "").keys(), (name) => name)
+  return [...names].flatMap(([name, all]) => (all.length > 1 ? [`query.${shownName(name)}`] : []))
+}
+
 export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, ({ kind, cause }) => {
   if (kind === "Body" || kind === "ResponseHeaders") return Effect.die(cause)
+  if (kind === "Query")
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+      Effect.fail(malformed(kind, cause, repeatedIn(url)))
+    )
   if (kind !== "Payload") return Effect.fail(malformed(kind, cause))
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(Effect.orDie(request.text), (text) => Effect.fail(malformedBody(text, cause)))
@@ -111,11 +126,11 @@ const answerOf = (body: Problem): Response => {
 
 /**
  * Answers a request whose path is not valid percent-encoded UTF-8, because the router has no route for such a path and would answer
- * without a body. Also one that deletes and has an empty id: the router ignores a slash at the end, and would delete all that the path
- * lists. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
+ * without a body. Also one that deletes and has an empty id: the router ignores a slash at the end, slashes beside each other, and capitals, and
+ * would delete all that the path lists. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
  */
 export const malformedPath = ({ method, url }: Request): Response | null => {
-  if (method === "DELETE" && /^\/v1\/.*\/$/.test(new URL(url).pathname)) return answerOf(withoutId)
+  if (method === "DELETE" && /^\/+v1\/.*\/$/i.test(new URL(url).pathname)) return answerOf(withoutId)
   if (!url.includes("%")) return null
   const path = url.split("?")[0] ?? ""
   return decodes(path) ? null : answerOf(refusedPath)
