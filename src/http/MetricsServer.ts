@@ -31,7 +31,7 @@ export const MetricsServer = Layer.effectDiscard(
     >(context)(httpEffect)
     const server = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => Bun.serve({ port, hostname, fetch: (request) => handler(request) }),
+        try: () => Bun.serve({ port, hostname, development: false, fetch: (request) => handler(request) }),
         catch: () => portTaken(hostname, port, "RUNGATE_METRICS_PORT or RUNGATE_METRICS_HOST")
       }),
       (running) => Effect.ignore(Effect.promise(() => running.stop(true)))

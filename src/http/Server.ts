@@ -19,7 +19,7 @@ import { OperatorAuthLayer } from "./access/OperatorCookie.ts"
 import { CallerChecks } from "./middleware/CallerChecks.ts"
 import { AuthLayer } from "./middleware/Auth.ts"
 import { batchBytesMax } from "./middleware/Body.ts"
-import { BoundaryLayer } from "./middleware/Boundary.ts"
+import { BoundaryLayer, internal } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
 import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/catalog/Catalog.ts"
@@ -78,11 +78,13 @@ import { RegisterRoute } from "./oauth/Register.ts"
 import { TokenRoutes } from "./oauth/Token.ts"
 import { JoinRoute } from "./pages/Join.ts"
 import { HomeCellLayer } from "./middleware/HomeCell.ts"
+import { newId } from "../layers/platform/Ids.ts"
+import { inWords } from "../layers/postgres/Batch.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { requestWatch } from "./requestlog/RequestWatch.ts"
 import { runDoor } from "./run/RunDoor.ts"
 import { portTaken } from "./Listening.ts"
-import { malformedPath } from "./middleware/MalformedRequest.ts"
+import { answerOf, malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
 import { ProviderEvents } from "./ProviderEvents.ts"
 import { ProblemPages } from "./pages/Problems.ts"
@@ -235,6 +237,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
           door.orMissing(request, api(request))
       )
       const watch = yield* requestWatch
+      const fork = Effect.runForkWith(context)
       // Runs after the server has closed.
       yield* Effect.addFinalizer(() => Effect.sync(sink.flush))
       const server = yield* Effect.acquireRelease(
@@ -246,7 +249,14 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 2 * batchBytesMax,
-              fetch: (request) => watch(request, answer)
+              // Its error page would show sources and a stack to anybody.
+              development: false,
+              fetch: (request) => watch(request, answer),
+              error: (cause) => {
+                const request_id = newId("req")
+                fork(Effect.logError(`${request_id}: ${inWords(cause)}`))
+                return answerOf(internal, request_id)
+              }
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),

@@ -22,7 +22,8 @@ const refusal = problem(
 )
 
 const answerTo = (request: Request, trouble: RedisTrouble): Response => {
-  const { pathname } = new URL(request.url)
+  // Not by a URL parser: a client may send any text as the host, and a parser throws.
+  const pathname = request.url.replace(/^[a-z]+:\/\/[^/]*|\?.*$/g, "")
   const reads = request.method === "GET" || request.method === "HEAD"
   if (reads && (pathname === "/livez" || pathname === "/healthz")) return Response.json({ status: "ok" })
   if (reads && pathname === "/readyz")
@@ -36,7 +37,9 @@ const answerTo = (request: Request, trouble: RedisTrouble): Response => {
 
 const listen = (hostname: string, port: number, trouble: () => RedisTrouble) =>
   Effect.acquireRelease(
-    Effect.try(() => Bun.serve({ port, hostname, fetch: (request) => answerTo(request, trouble()) })),
+    Effect.try(() =>
+      Bun.serve({ port, hostname, development: false, fetch: (request) => answerTo(request, trouble()) })
+    ),
     (running) => Effect.promise(() => running.stop(true))
   ).pipe(
     Effect.flatMap((running) => Effect.logInfo(`Until then http://${hostname}:${running.port}/readyz answers 503.`)),

@@ -1,5 +1,6 @@
 /** What a stranger without an account sends to doors that are open to everybody. */
 import { describe, expect, test } from "bun:test"
+import { connect } from "node:net"
 import { type App, withApp } from "../kit/app.ts"
 import { register } from "./oauth/agent.ts"
 
@@ -35,7 +36,13 @@ test("a client whose id would be too long to be taken is not registered", async 
 test("an address that ends with a slash deletes nothing, however it begins", async () => {
   const org = await app.tenant("1.00")
   const session = await org.session()
-  for (const path of ["/v1/auth/sessions/", "//v1/auth/sessions/", "/V1/auth/sessions/", "/v1/auth//sessions/"]) {
+  for (const path of [
+    "/v1/auth/sessions/",
+    "//v1/auth/sessions/",
+    "/V1/auth/sessions/",
+    "/v1/auth//sessions/",
+    "/v1/auth/sessions/;x"
+  ]) {
     const { status } = await app.call(session, "DELETE", path)
     expect([path, status]).toEqual([path, 404])
   }
@@ -48,4 +55,35 @@ test("a query parameter that comes twice is named as that", async () => {
     const { status, body } = await org.get(`/v1/runs?${name}=1&${name}=2`)
     expect([status, body.error.message]).toEqual([400, `query.${name} must be given once`])
   }
+  const { body } = await org.get("/v1/runs?limits=1&limits=2")
+  expect(body.error.message).toContain("Unknown query parameter `limits`")
 })
+
+/** The first line of what comes back for a request as it is written here. */
+const statusLine = (request: string) =>
+  new Promise<string>((done) => {
+    let text = ""
+    const socket = connect(Number(new URL(app.url).port), "127.0.0.1", () => socket.write(request))
+    socket.on("data", (bytes) => (text += bytes.toString("latin1")))
+    socket.on("close", () => done(text.split("\r\n")[0] ?? ""))
+  })
+
+// Bun's own page about an error shows sources and a stack.
+test.each(["a b", "[", "x:99999", "%", "a@b", "a?b", "a#b", "1.2.3.4.5", "-"])(
+  "a request to the host %p gets an answer of the service",
+  async (host) => {
+    const ends = `Host: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
+    for (const line of [
+      "GET /v1/wallet",
+      "DELETE /v1/api-keys/key_1",
+      "GET /livez",
+      "POST /v1/run",
+      "POST /mcp",
+      "GET /"
+    ])
+      expect([line, await statusLine(`${line} HTTP/1.1\r\n${ends}`)]).toEqual([
+        line,
+        expect.stringMatching(/^HTTP\/1.1 [234]/)
+      ])
+  }
+)

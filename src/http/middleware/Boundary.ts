@@ -24,7 +24,7 @@ import { notFound, parametersOf } from "./NotFound.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
 
-const internal = problem(
+export const internal = problem(
   "internal_error",
   "Something went wrong on our side; nothing was charged for it. Quote the request_id when you report it."
 )

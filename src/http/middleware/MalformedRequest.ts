@@ -66,7 +66,7 @@ export const malformed = (
   repeated: ReadonlyArray<string> = []
 ): ProblemOf<"invalid_request"> => {
   const details = detailsOf(kind, cause).map((one) =>
-    repeated.includes(one.path) ? { ...one, message: "must be given once" } : one
+    repeated.includes(one.path) && !one.message.startsWith("Unknown ") ? { ...one, message: "must be given once" } : one
   )
   const first = details[0]
   if (first === undefined) return refused("The request is not valid.", [])
@@ -116,21 +116,19 @@ const withoutId = problem(
   "The id of what to delete is missing: the path ends with a slash. An id that is `.` is removed from an address before it is sent."
 )
 
-const answerOf = (body: Problem): Response => {
-  const request_id = newId("req")
-  return Response.json(
-    { ...body, request_id },
-    { status: statusOf[body.error.code], headers: { "x-request-id": request_id } }
-  )
-}
+/** Outside of the routes, so it names its request itself. */
+export const answerOf = (body: Problem, request_id: string = newId("req")): Response =>
+  Response.json({ ...body, request_id }, { status: statusOf[body.error.code], headers: { "x-request-id": request_id } })
 
 /**
  * Answers a request whose path is not valid percent-encoded UTF-8, because the router has no route for such a path and would answer
- * without a body. Also one that deletes and has an empty id: the router ignores a slash at the end, slashes beside each other, and capitals, and
- * would delete all that the path lists. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
+ * without a body. Also one that deletes and has an empty id: the router ignores a slash at the end, slashes beside each other, capitals, and
+ * what follows a semicolon, and would delete all that the path lists. Null for any other path. Every request passes here, so only a path with
+ * a percent sign is decoded.
  */
 export const malformedPath = ({ method, url }: Request): Response | null => {
-  if (method === "DELETE" && /^\/+v1\/.*\/$/i.test(new URL(url).pathname)) return answerOf(withoutId)
+  // Not by a URL parser: a client may send any text as the host, and a parser throws.
+  if (method === "DELETE" && /^[a-z]+:\/\/[^/]*\/+v1\/[^?;#]*\/($|[?;#])/i.test(url)) return answerOf(withoutId)
   if (!url.includes("%")) return null
   const path = url.split("?")[0] ?? ""
   return decodes(path) ? null : answerOf(refusedPath)
