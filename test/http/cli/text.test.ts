@@ -31,17 +31,30 @@ describe("text", () => {
     expect(cut("👩‍👩‍👧‍👧 family", 4)).toBe("👩‍👩‍👧‍👧 …")
   })
 
-  test("of a service keeps the colors of a drawn line, and nothing else that a terminal obeys", async () => {
+  const printedOf = async (drawn: ReadonlyArray<string> | null, text: string) => {
     const out: Array<string> = []
     const screen = Layer.mock(Screen, {
       ...{ person: true, askable: false, animated: false, quiet: false, width: 80 },
       paint: (_, text) => text,
       closed: () => false,
+      warn: () => Effect.void,
       out: (text) => Effect.sync(() => void out.push(text))
     })
+    await Effect.runPromise(Effect.provide(lines(drawn, text), screen))
+    return out.join("")
+  }
+
+  test("of a service keeps the colors of a drawn line, and nothing else that a terminal obeys", async () => {
     const drawn = ["\u001b[1;31mrule\u001b[0m \u001b[2Jlarge\u001b]0;title\u0007\r\u202e", "two\nlines"]
-    await Effect.runPromise(Effect.provide(lines(drawn, ""), screen))
-    expect(out.join("")).toBe("\u001b[1;31mrule\u001b[0m \ufffd[2Jlarge\ufffd]0;title\ufffd\ufffd\ntwo\u23celines\n")
+    expect(await printedOf(drawn, "")).toBe(
+      "\u001b[1;31mrule\u001b[0m \ufffd[2Jlarge\ufffd]0;title\ufffd\ufffd\ntwo\u23celines\n"
+    )
+  })
+
+  test("that can't be drawn has nothing that a terminal obeys either", async () => {
+    expect(await printedOf(null, '{"a":\n"\u001b]0;owned\u0007\u009b31m\u202e"}')).toBe(
+      '{"a":\n"\ufffd]0;owned\ufffd\ufffd31m\ufffd"}\n'
+    )
   })
 
   test("has nothing left that a terminal obeys", () => {

@@ -11,7 +11,7 @@ import { failedWith } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { boolean } from "../terminal/flags.ts"
-import { harmlessPainted } from "../terminal/text.ts"
+import { harmlessLines, harmlessPainted } from "../terminal/text.ts"
 
 /** A response of the API. */
 export interface Answer {
@@ -51,7 +51,7 @@ export const succeeded = Effect.fnUntraced(function* (answer: Answer) {
 /** The text with a newline at its end. */
 export const printed = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
-const newer = "This version of rungate can't format the response. It is printed unchanged."
+const newer = "This version of rungate can't format the response. It is printed as it came."
 
 /** Decodes a body by the contract; null when it does not match, for example from a newer service. */
 export const decoded = <A>(schema: Schema.Codec<A, unknown>, text: string): A | null =>
@@ -73,12 +73,12 @@ export const read = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I
 
 export type Lines = ReadonlyArray<string>
 
-/** Prints formatted lines, or the unchanged text when `drawn` is null. */
+/** Prints formatted lines, or the text without control characters when `drawn` is null. */
 export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: string) {
   const screen = yield* Screen
   if (drawn === null) {
     yield* screen.warn(newer)
-    return yield* screen.out(printed(text))
+    return yield* screen.out(printed(harmlessLines(text)))
   }
   yield* screen.out(drawn.map((line) => `${harmlessPainted(line)}\n`).join(""))
 })
