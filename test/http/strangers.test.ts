@@ -33,6 +33,19 @@ test("a client whose id would be too long to be taken is not registered", async 
   expect((await register(app, { redirect_uris: redirect_uris.slice(0, 4) })).status).toBe(201)
 })
 
+test.each(["<kim@mail.example>", "k<im@mail.example", "kim@mail.example>"])(
+  "the address %s gets no mail of its own beside the mailbox that it means",
+  async (email) => {
+    const body = { email, password: "correct horse battery", organization: "Kim" }
+    for (const path of ["sign-up", "password-reset"]) {
+      const { status, body: answer } = await app.call(null, "POST", `/v1/auth/${path}`, {
+        body: path === "sign-up" ? body : { email }
+      })
+      expect([path, status, answer.error?.details[0].path]).toEqual([path, 400, "email"])
+    }
+  }
+)
+
 test("an address that ends with a slash deletes nothing, however it begins", async () => {
   const org = await app.tenant("1.00")
   const session = await org.session()

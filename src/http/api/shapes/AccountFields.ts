@@ -17,6 +17,10 @@ const textSuchAs = (example: string) => Schema.NonEmptyString.annotate({ example
 
 /** The name of an organization, a key or an allowance. */
 export const Name = textSuchAs("Acme").check(Schema.isMaxLength(200), printable)
+/** A mail program takes them out, so many such texts would be one mailbox, which gets a few mails of each. */
+const withoutBrackets = Schema.makeFilter(
+  (text: string) => !/[<>]/.test(text) || "must be an e-mail address without < and >"
+)
 /**
  * An account is found by its address in lower case. In lower case İ is i and the Kelvin sign is k, but `gİt.example` is another domain than
  * `git.example`. So an address with one of them would stand for somebody else's.
@@ -28,6 +32,7 @@ export const Email = such("jane@acme.example").check(
   Schema.isMaxLength(254),
   Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "must be an e-mail address" }),
   printable,
+  withoutBrackets,
   ownLowerCase
 )
 export const passwordLengthMin = 10
