@@ -9,7 +9,7 @@ import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { providers } from "../../layers/providers/index.ts"
-import { type CreditsState, microsOf, outlookOf } from "../../schema/catalog/Credits.ts"
+import { microsOf, outlookOf } from "../../schema/catalog/Credits.ts"
 
 /** Accounts may be added while the service runs. */
 const addEvery = "5 minutes"
@@ -17,7 +17,7 @@ const lostEvery = "1 minute"
 /** An account that is low is read so many times more often. */
 const lowTimes = 10
 
-const warnings: Readonly<Partial<Record<CreditsState, string>>> = {
+const warnings: Readonly<Partial<Record<string, string>>> = {
   low: "is low",
   empty: "is empty, so its offers are left out of routing",
   expiring: "expires soon"
@@ -45,13 +45,11 @@ export const CreditsReader = Layer.effectDiscard(
       if (left === null || left._tag === "Failure")
         return yield* store.failed(slug, left?.detail ?? "it can't be read", creditsMinutes)
       const now = yield* Clock.currentTimeMillis
-      const { expires_at = null, renews = false } = left
-      const balance = microsOf(left.balance)
-      const read = { source: "read" as const, balance, read_at: claim.seen_at, expires_at, renews }
-      const after = { ...claim, ...read, empty_until: null }
-      const { state } = outlookOf(after, now)
+      const { unit, expires_at = null, renews = false } = left
+      const read = { unit, balance: microsOf(left.balance), expires_at, renews }
+      const { state } = outlookOf({ ...claim, ...read, source: "read", read_at: claim.seen_at, empty_until: null }, now)
       const isLow = state === "low" || state === "empty"
-      yield* store.store(claim, left, isLow ? Math.max(1, creditsMinutes / lowTimes) : creditsMinutes)
+      yield* store.store(claim, read, isLow ? Math.max(1, creditsMinutes / lowTimes) : creditsMinutes)
       // Logged by the reading that finds it, once.
       const warning = state === outlookOf(claim, now).state ? undefined : warnings[state]
       if (warning !== undefined)

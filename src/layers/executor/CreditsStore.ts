@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import { burnAfter, type CreditsLeft, emptyMinutes, microsOf } from "../../schema/catalog/Credits.ts"
+import { burnAfter, emptyMinutes } from "../../schema/catalog/Credits.ts"
 import { ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { done, hasRows, storedAs, texts } from "../postgres/Rows.ts"
 
@@ -18,6 +18,7 @@ const CreditsRow = Schema.Struct({
   seen_at: Schema.Date
 })
 export type CreditsRow = typeof CreditsRow.Type
+type Read = Pick<CreditsRow, "unit" | "expires_at"> & { readonly balance: bigint }
 const rows = storedAs(CreditsRow.fields)
 
 /** Long enough for a provider that answers slowly. */
@@ -36,15 +37,12 @@ export class CreditsStore extends Context.Service<
     /** Takes the reading of one account, if one is due. No other process reads it for two minutes. */
     readonly claim: Effect.Effect<CreditsRow | null>
     /** Stores a reading, unless a later one is stored: what was spent between them is in that one only. The next one is due in `minutes`. */
-    readonly store: (claim: CreditsRow, left: CreditsLeft, minutes: number) => Effect.Effect<void>
+    readonly store: (claim: CreditsRow, read: Read & Pick<CreditsRow, "renews">, minutes: number) => Effect.Effect<void>
     /** Counts the use per day of a balance that was set by hand. */
     readonly count: (claim: CreditsRow, minutes: number) => Effect.Effect<void>
     readonly failed: (provider: string, why: string, minutes: number) => Effect.Effect<void>
-    readonly setByHand: (
-      provider: string,
-      credits: Pick<CreditsRow, "unit" | "expires_at"> & { readonly balance: bigint }
-    ) => Effect.Effect<void>
-    readonly setLowBelow: (provider: string, low_below: bigint | null) => Effect.Effect<void>
+    /** Sets the balance, unless `credits` is null, and `low_below` if it is given. */
+    readonly set: (provider: string, credits: Read | null, low_below?: bigint | null) => Effect.Effect<CreditsRow>
     /** False if less is left. True again for the same `hold_id`. */
     readonly reserve: (provider: string, hold_id: string, run_id: string, amount: bigint) => Effect.Effect<boolean>
     /** Ends a reservation, if there is one, and counts what was spent. */
@@ -89,15 +87,14 @@ export class CreditsStore extends Context.Service<
           WHERE provider = (SELECT provider FROM provider_credits WHERE next_read_at <= now() ORDER BY next_read_at LIMIT 1 FOR UPDATE SKIP LOCKED)
           RETURNING ${columns}`),
         store: Effect.fnUntraced(
-          function* (claim, left, minutes) {
+          function* (claim, { unit, balance, expires_at, renews }, minutes) {
             const { provider, seen_at } = claim
-            const balance = microsOf(left.balance)
             // One transaction: nobody sees the new balance without what was spent since.
             yield* sql`SELECT drop_spent_credits(${provider}, ${seen_at})`
             yield* sql`
-              UPDATE provider_credits SET unit = ${left.unit}, balance = ${balance}, source = 'read', read_at = ${seen_at}, read_error = NULL,
-                burn_per_day = ${claim.unit === left.unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${seen_at},
-                expires_at = ${left.expires_at ?? null}, renews = ${left.renews ?? false},
+              UPDATE provider_credits SET unit = ${unit}, balance = ${balance}, source = 'read', read_at = ${seen_at}, read_error = NULL,
+                burn_per_day = ${claim.unit === unit ? burnOf(claim, balance) : 0n}, burn_balance = ${balance}, burn_at = ${seen_at},
+                expires_at = ${expires_at}, renews = ${renews},
                 empty_until = CASE WHEN ${balance > 0n} THEN NULL ELSE empty_until END, ${nextReading(minutes)}
               WHERE provider = ${provider} AND (read_at IS NULL OR read_at <= ${seen_at})`
           },
@@ -113,24 +110,28 @@ export class CreditsStore extends Context.Service<
           done(sql`
             UPDATE provider_credits SET read_error = ${why.slice(0, errorCharsMax)}, ${nextReading(minutes)}
             WHERE provider = ${provider}`),
-        setByHand: Effect.fnUntraced(
-          function* (provider, { unit, balance, expires_at }) {
-            yield* sql`
-            INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
-            VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
-            ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
-              burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance, burn_at = now(),
-              expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
-            // The balance contains it.
-            yield* sql`SELECT drop_spent_credits(${provider}, clock_timestamp())`
+        set: Effect.fnUntraced(
+          function* (provider, credits, low_below) {
+            if (credits !== null) {
+              const { unit, balance, expires_at } = credits
+              yield* sql`
+                INSERT INTO provider_credits AS c (provider, unit, balance, source, read_at, burn_balance, burn_at, expires_at)
+                VALUES (${provider}, ${unit}, ${balance}, 'set', now(), ${balance}, now(), ${expires_at})
+                ON CONFLICT (provider) DO UPDATE SET unit = excluded.unit, balance = excluded.balance, source = 'set', read_at = now(),
+                  burn_per_day = CASE WHEN c.unit = excluded.unit THEN c.burn_per_day ELSE 0 END, burn_balance = excluded.balance,
+                  burn_at = now(), expires_at = excluded.expires_at, renews = false, empty_until = NULL, read_error = NULL`
+              // The balance contains it.
+              yield* sql`SELECT drop_spent_credits(${provider}, clock_timestamp())`
+            }
+            if (low_below !== undefined)
+              yield* sql`
+                INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})
+                ON CONFLICT (provider) DO UPDATE SET low_below = excluded.low_below`
+            return yield* rows.one(sql`SELECT ${columns} FROM provider_credits WHERE provider = ${provider}`)
           },
           sql.withTransaction,
           Effect.orDie
         ),
-        setLowBelow: (provider, low_below) =>
-          done(sql`
-            INSERT INTO provider_credits (provider, low_below) VALUES (${provider}, ${low_below})
-            ON CONFLICT (provider) DO UPDATE SET low_below = excluded.low_below`),
         reserve: (provider, hold_id, run_id, amount) =>
           hasRows(sql`SELECT 1 AS done WHERE reserve_credits(${provider}, ${hold_id}, ${run_id}, ${amount})`),
         spend: (provider, hold_id, amount) => done(sql`SELECT spend_credits(${provider}, ${hold_id}, ${amount})`),

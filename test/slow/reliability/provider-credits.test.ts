@@ -345,9 +345,9 @@ describe("readings", () => {
         if (row === undefined) throw new Error("there is no account")
         const began = Date.now()
         const reading = (after: number) => ({ ...row, seen_at: new Date(began + after) })
-        const credits = (balance: number) => ({ _tag: "CreditsLeft", unit: "credit", balance }) as const
-        yield* store.store(reading(1_000), credits(2), 60)
-        yield* store.store(reading(0), credits(10), 60)
+        const read = { unit: "credit", expires_at: null, renews: false } as const
+        yield* store.store(reading(1_000), { ...read, balance: 2_000_000n }, 60)
+        yield* store.store(reading(0), { ...read, balance: 10_000_000n }, 60)
       })
     )
     expect(await left()).toEqual({ balance: 2, reserved: 0 })
@@ -406,7 +406,7 @@ describe("a balance that was set by hand", () => {
       ])
     )
     expect(await left()).toEqual({ balance: 10, reserved: 0.5 })
-    await store((credits) => credits.setByHand("leadmagic", set))
+    await store((credits) => credits.set("leadmagic", set))
     expect(await left()).toEqual({ balance: 5, reserved: 0.25 })
   })
 })

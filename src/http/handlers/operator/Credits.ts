@@ -49,12 +49,9 @@ export const OperatorCreditsHandlers = group(
           if (credits !== undefined)
             return yield* refused("balance", `can't be set: the service reads it at ${slug}. Set low_below alone`)
           if (unit === "credit" && credit === null) return yield* refused("unit", `must be USD: ${slug} has no credits`)
-          yield* asOperator(store.setByHand(slug, { unit, balance, expires_at: expires_at ?? null }))
         }
-        if (low_below !== undefined) yield* asOperator(store.setLowBelow(slug, low_below))
-        const row = (yield* store.list).find(({ provider }) => provider === slug)
-        if (row === undefined) return yield* Effect.die(new Error("the credits that were set are not stored"))
-        return view(row, yield* Clock.currentTimeMillis)
+        const given = balance === undefined ? null : { unit, balance, expires_at: expires_at ?? null }
+        return view(yield* asOperator(store.set(slug, given, low_below)), yield* Clock.currentTimeMillis)
       }),
 
       refresh: Effect.fnUntraced(function* ({ payload: { provider = null } }) {
