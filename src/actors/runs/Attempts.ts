@@ -263,10 +263,10 @@ export const makeAttempt = Effect.gen(function* () {
     const cost = costOfStep(run, step, input)
     return Effect.flatMap(
       retrying(credits.reserve(provider, run.run_id, `${run.run_id}#${number}`, cost, state !== null)),
-      (reservation) =>
-        reservation === null
+      (end) =>
+        end === null
           ? Effect.succeed(outOfCredits)
-          : Effect.tap(watched, (attempted) => retrying(reservation.end(spentOf(attempted, cost))))
+          : Effect.tap(watched, (attempted) => retrying(end(spentOf(attempted, cost))))
     )
   }
 

@@ -17,13 +17,13 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { refusedWith } from "../../schema/Errors.ts"
 import {
   type Claims,
-  domainOf,
   hasClaim,
   localAddress,
   openIdCallbackPath,
   openIdStartPath,
   roleOf
 } from "../../schema/accounts/OpenId.ts"
+import { domainOf } from "../../schema/accounts/Sender.ts"
 import { setOperatorCookie } from "../access/OperatorCookie.ts"
 import { setSessionCookie } from "../access/SessionCookie.ts"
 import { Email, Name } from "../api/shapes/AccountFields.ts"
@@ -67,7 +67,7 @@ const identified = Schema.decodeUnknownEffect(
 )
 
 /** `email`: only if the provider says that it has verified the address. */
-const personOf = (issuer: string, claims: Claims) =>
+const personOf = ({ issuer, claims }: { readonly issuer: string; readonly claims: Claims }) =>
   Effect.map(identified(claims), ({ sub, email = null }) => ({
     ...{ issuer, subject: sub, claims },
     email: claims["email_verified"] === true ? email : null
@@ -105,7 +105,7 @@ const makeSignInAs = Effect.fnUntraced(function* ({ domains, roles }: OpenIdSett
     const account = yield* identities.find(person)
     if (account !== null) return yield* opened(account)
     if (email === null) return yield* refused("no_address")
-    const org_id = domains.get(domainOf(email))
+    const org_id = domains.get(domainOf(email).toLowerCase())
     const joining = org_id === undefined ? null : { org_id, role: roleOf(claims, roles) }
     const linked = yield* identities
       .link(person, email, joining, (yield* RequestContext).address)
@@ -157,8 +157,7 @@ export const OpenIdPages = Layer.unwrap(
     })
 
     const ended = Effect.fnUntraced(function* (binding: string, callback: URL, next: string) {
-      const { issuer, claims } = yield* orFailed(client.finish(binding, callback))
-      const person = yield* orFailed(personOf(issuer, claims))
+      const person = yield* orFailed(Effect.flatMap(client.finish(binding, callback), personOf))
       if (next === operatorPage) {
         yield* asOperator(person)
         return to(next)

@@ -14,13 +14,6 @@ import { logFailure } from "../postgres/Batch.ts"
 import { providers } from "../providers/index.ts"
 import { type CreditsRow, CreditsStore } from "./CreditsStore.ts"
 
-/** The permission to make one call. */
-export interface Reservation {
-  /** Ends it with what the call cost. */
-  readonly end: (spent: MicroUsd) => Effect.Effect<void>
-}
-const unlimited: Reservation = { end: () => Effect.void }
-
 export class ProviderCredits extends Context.Service<
   ProviderCredits,
   {
@@ -29,8 +22,8 @@ export class ProviderCredits extends Context.Service<
     /** Whether the account has too few credits left for the cheapest call at this price. */
     readonly isOut: (provider: string, price: Price | null, now: number) => boolean
     /**
-     * Reserves the cost of a call. Null if less is left. `hold_id` names the attempt of the run. A resumed job was started, so it goes on
-     * whatever is left: its own reservation may be the last credits.
+     * Reserves the cost of a call. Null if less is left, else what ends the reservation with what the call cost. `hold_id` names the attempt of
+     * the run. A resumed job was started, so it goes on whatever is left: its own reservation may be the last credits.
      */
     readonly reserve: (
       provider: string,
@@ -38,7 +31,7 @@ export class ProviderCredits extends Context.Service<
       hold_id: string,
       cost: MicroUsd,
       resumes?: boolean
-    ) => Effect.Effect<Reservation | null>
+    ) => Effect.Effect<((spent: MicroUsd) => Effect.Effect<void>) | null>
     /** The provider refused a call because the account is empty. */
     readonly markEmpty: (provider: string) => Effect.Effect<void>
     /** Stores what was counted, and reads what is left. */
@@ -110,14 +103,14 @@ export class ProviderCredits extends Context.Service<
         resumes = false
       ) {
         const account = leftOf(provider, yield* Clock.currentTimeMillis)
-        if (account === null) return unlimited
+        if (account === null) return () => Effect.void
         const { left, inUnit } = account
         const amount = inUnit(cost)
-        const counted: Reservation = { end: (cost) => Effect.sync(() => count(provider, inUnit(cost))) }
+        const counted = (actual: MicroUsd) => Effect.sync(() => count(provider, inUnit(actual)))
         if (!resumes && (left <= 0n || left < amount)) return null
         if (!resumes && left >= amount * headRoomCalls) return counted
         if (!(yield* store.reserve(provider, hold_id, run_id, amount))) return resumes ? counted : null
-        return { end: (cost: MicroUsd) => store.spend(provider, hold_id, inUnit(cost)) }
+        return (actual: MicroUsd) => store.spend(provider, hold_id, inUnit(actual))
       })
 
       const markEmpty = Effect.fnUntraced(function* (provider: string) {

@@ -26,8 +26,6 @@ export const hasClaim =
 export const roleOf = (claims: Claims, rules: ReadonlyArray<ClaimValue & { readonly role: Role }>): Role =>
   rules.find(hasClaim(claims))?.role ?? "viewer"
 
-export const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase()
-
 /** Browsers keep no cookie above 4,096 bytes, and it has more than the address. */
 const addressBytesMax = 3_900
 

@@ -485,8 +485,8 @@ test.each([
   const spending = Effect.gen(function* () {
     const credits = yield* ProviderCredits
     for (const run of ["run_a", "run_b"]) {
-      const reservation = yield* credits.reserve("leadmagic", run, `${run}#1`, dollars("0.0025"))
-      yield* reservation?.end(dollars("0.0025")) ?? Effect.die("no reservation")
+      const end = yield* credits.reserve("leadmagic", run, `${run}#1`, dollars("0.0025"))
+      yield* end?.(dollars("0.0025")) ?? Effect.die("no reservation")
       yield* Effect.exit(credits.refresh)
       expect((yield* Effect.exit(credits.refresh))._tag).toBe("Success")
     }

@@ -4,7 +4,7 @@ import { addPasskey, hasPasskeys } from "../../account/passkey.ts"
 import { CodeField } from "../../account/useCode.tsx"
 import { ActionForm, ConfirmAction, textIn } from "../../actions/Actions.tsx"
 import { setOnly } from "../../data/address.ts"
-import { type AnswerOf, api, useRead } from "../../data/api.ts"
+import { api, useRead } from "../../data/api.ts"
 import { useSession } from "../../data/session.ts"
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field, PasswordField } from "../../parts/Field.tsx"
@@ -14,8 +14,6 @@ import { CodeBlock } from "../../parts/Values.tsx"
 
 const passwordIn = (form: FormData) => ({ current_password: textIn(form, "current_password") })
 const codeIn = (form: FormData) => ({ code: textIn(form, "code").trim() })
-
-type Passkey = AnswerOf<"passkeys", "list">["items"][number]
 
 const passkeyKey = ["passkeys"]
 const factorKey = ["secondFactor"]
@@ -44,12 +42,11 @@ const Add = () => {
   )
 }
 
-const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
-  const params = { passkey_id: id }
-  return (
+const columns = columnsOf("Passkey", {
+  actions: ({ id, name }) => (
     <div className="flex flex-wrap justify-end gap-2">
       <ConfirmAction
-        send={(form) => api.passkeys.rename({ params, payload: { name: textIn(form, "name") } })}
+        send={(form) => api.passkeys.rename({ params: { passkey_id: id }, payload: { name: textIn(form, "name") } })}
         says="The passkey has its new name."
         changes={passkeyKey}
         word="Rename"
@@ -61,7 +58,7 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
         <NameField name={name} />
       </ConfirmAction>
       <ConfirmAction
-        send={() => api.passkeys.remove({ params })}
+        send={() => api.passkeys.remove({ params: { passkey_id: id } })}
         says="The passkey is removed."
         changes={passkeyKey}
         word="Remove"
@@ -72,9 +69,7 @@ const Change = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => {
       </ConfirmAction>
     </div>
   )
-}
-
-const columns = columnsOf("Passkey", { actions: (passkey) => <Change passkey={passkey} /> })
+})
 
 export const Passkeys = () => {
   const passkeys = useRead(passkeyKey, () => api.passkeys.list({}))
