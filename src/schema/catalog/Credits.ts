@@ -6,7 +6,6 @@
 import * as Decimal from "../money/Decimal.ts"
 import type { MicroUsd } from "../money/Money.ts"
 import type { Unit } from "../money/Rates.ts"
-import type { ProviderCredits } from "../nouns/operator/Credits.ts"
 
 /** What an account has left. Amounts are in the provider's credits or in USD. */
 export interface CreditsLeft {
@@ -56,10 +55,22 @@ export const burnAfter = (burn_per_day: bigint, before: bigint, after: bigint, m
   return BigInt(Math.round(Math.min(next, Number.MAX_SAFE_INTEGER)))
 }
 
-type Noun = typeof ProviderCredits.Type
-type Basis = "source" | "balance" | "read_at" | "reserved" | "burn_per_day" | "low_below" | "expires_at" | "renews"
-/** What the state of an account follows from. */
-export type CreditsAccount = Pick<Noun, Basis> & { readonly empty_until: Date | null }
+export interface CreditsAccount {
+  readonly source: "read" | "set"
+  /** Null before the first reading. */
+  readonly balance: bigint | null
+  /** When the balance was read or set. */
+  readonly read_at: Date | null
+  readonly reserved: bigint
+  readonly burn_per_day: bigint
+  readonly low_below: bigint | null
+  readonly expires_at: Date | null
+  readonly renews: boolean
+  readonly empty_until: Date | null
+}
+
+export const creditsStates = ["unknown", "empty", "low", "expiring", "ok"] as const
+export type CreditsState = (typeof creditsStates)[number]
 
 /** What calls can still reserve. Null if that is unknown. Nothing of a prepaid package that has expired. */
 export const availableOf = (account: CreditsAccount, now: number): bigint | null => {
@@ -84,7 +95,7 @@ export const outlookOf = (account: CreditsAccount, now: number) => {
   // A plan that gives new credits before the old ones are used up is not low.
   const short = days_left !== null && days_left < lowDays && !(account.renews && lapses < (end ?? 0))
   const below = available !== null && account.low_below !== null && available < account.low_below
-  const state: Noun["state"] =
+  const state: CreditsState =
     available === 0n
       ? "empty"
       : below || short

@@ -4,8 +4,6 @@
  * A line that names a run is compared with that run. The other lines are compared by day, with the runs that no line names. So every amount is
  * in exactly one comparison, and the differences add up to the difference of the totals. Amounts are millionths of the bill's unit.
  */
-import type { BillDifference } from "../nouns/operator/Credits.ts"
-
 export interface BillLine {
   /** In UTC, such as 2026-11-21. */
   readonly date: string
@@ -20,8 +18,13 @@ export interface RecordedCost {
   readonly cost: bigint
 }
 
-type Difference = typeof BillDifference.Type
-type Amounts = Pick<Difference, "billed" | "recorded">
+export const billDifferences = ["not_recorded", "not_billed", "other_amount"] as const
+type Kind = (typeof billDifferences)[number]
+
+interface Amounts {
+  readonly billed: bigint
+  readonly recorded: bigint
+}
 const added = <A extends Amounts>(one: A, { billed, recorded }: Amounts): A => ({
   ...one,
   billed: one.billed + billed,
@@ -46,7 +49,7 @@ export const matchBill = (lines: ReadonlyArray<BillLine>, costs: ReadonlyArray<R
   )
     .filter(({ billed, recorded }) => billed !== recorded)
     .map(({ billed, recorded, ...of }) => {
-      const kind: Difference["kind"] = recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount"
+      const kind: Kind = recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount"
       return { kind, ...of, billed, recorded }
     })
     .toSorted((a, b) =>

@@ -50,8 +50,8 @@ export const OperatorCreditsHandlers = group(
             return yield* refused("balance", `can't be set: the service reads it at ${slug}. Set low_below alone`)
           if (unit === "credit" && credit === null) return yield* refused("unit", `must be USD: ${slug} has no credits`)
         }
-        const given = balance === undefined ? null : { unit, balance, expires_at: expires_at ?? null }
-        return view(yield* asOperator(store.set(slug, given, low_below)), yield* Clock.currentTimeMillis)
+        const entered = balance === undefined ? null : { unit, balance, expires_at: expires_at ?? null }
+        return view(yield* asOperator(store.set(slug, entered, low_below)), yield* Clock.currentTimeMillis)
       }),
 
       refresh: Effect.fnUntraced(function* ({ payload: { provider = null } }) {

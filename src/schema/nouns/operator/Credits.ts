@@ -1,11 +1,13 @@
 /** What the operator's accounts at providers have left. Customers never see it. */
 import { Schema } from "effect"
+import { creditsStates } from "../../catalog/Credits.ts"
+import { billDifferences } from "../../money/Bill.ts"
 import { withColumns } from "../../Columns.ts"
 import { component, amount, amountAs, dayAs, nullableText, provider, time, timeAs } from "../Noun.ts"
 
 export const ProviderCredits = component("ProviderCredits", {
   provider,
-  state: Schema.Literals(["unknown", "empty", "low", "expiring", "ok"]).annotate({
+  state: Schema.Literals(creditsStates).annotate({
     description: "low: less than three days at the present use, or less than low_below. expiring: within seven days."
   }),
   unit: Schema.Literals(["credit", "USD"]),
@@ -44,7 +46,7 @@ export const ProviderCredits = component("ProviderCredits", {
 )
 
 export const BillDifference = Schema.Struct({
-  kind: Schema.Literals(["not_recorded", "not_billed", "other_amount"]),
+  kind: Schema.Literals(billDifferences),
   day: dayAs(),
   run_id: nullableText.annotate({ description: "The run that the line names. Null for a day." }),
   billed: amount,
