@@ -64,6 +64,32 @@ test("README has at most 700 words", () => {
   expect(pageText("README.md").split(/\s+/).length).toBeLessThanOrEqual(700)
 })
 
+test("concepts.md explains each control in at most 120 words", () => {
+  const entries = pageText("docs/concepts.md").split(/^(?=- \*\*|\n|#)/m)
+  const names = [
+    ...[
+      "Label budget",
+      "Statement",
+      "Approval",
+      "Provider credits",
+      "Acceptance",
+      "Opt-out",
+      "Time zone",
+      "Signing in"
+    ],
+    ...["Configuration as code", "Found by agents"]
+  ]
+  const words = (name: string) => {
+    const [, ...all] =
+      entries
+        .find((one) => one.startsWith(`- **${name}**`))
+        ?.trim()
+        .split(/\s+/) ?? []
+    return all.length
+  }
+  expect(names.filter((name) => words(name) < 1 || words(name) > 120)).toEqual([])
+})
+
 test("a decision has at most eight lines of 180 characters", () => {
   const long = pages
     .filter((page) => page.startsWith("docs/decisions/"))

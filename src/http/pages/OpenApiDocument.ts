@@ -47,7 +47,8 @@ export const paymentInfo = ({ entries, sandbox }: Pick<Catalog["Service"], "entr
   return {
     price: dynamic(all),
     protocols: [],
-    description: "Paid from the organization's prepaid wallet. A run charges nothing if it fails.",
+    description:
+      "Paid from the organization's prepaid wallet. A run charges nothing if it fails. The prices are those of one answer of a capability; inspect has those of raw endpoints.",
     "x-capability-prices": Object.fromEntries(ranges.map(([slug, range]) => [slug, dynamic(range)]))
   }
 }

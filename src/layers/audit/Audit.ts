@@ -1,5 +1,5 @@
 /**
- * Audits the books: recomputes every balance from the stored rows and lists each violated equation (E1-E7, E9, E12, E15, E16, E17, E18, U1, U2, U3).
+ * Audits the books: recomputes every balance from the stored rows and lists each violated equation (titles.ts names them).
  *
  * It reads one repeatable-read snapshot, so it can run while the service is busy. Customers can audit their own wallet at any time.
  * The operator audits all wallets. The result of the last full audit is stored, and every customer can read it.
