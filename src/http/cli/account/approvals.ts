@@ -1,10 +1,10 @@
 /** `rungate approvals` and `rungate approval-rules`: runs that wait for a member's yes. Deciding and changing rules need a session. */
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { Approval, ApprovalRule } from "../../../schema/nouns/Approval.ts"
 import { ApprovalsApi } from "../../api/accounts/Approvals.ts"
 import { drawn, listed, said } from "../answers/draw.ts"
 import { row } from "../answers/row.ts"
-import { argument } from "../terminal/flags.ts"
+import { argument, metadata } from "../terminal/flags.ts"
 
 const { endpoints } = ApprovalsApi
 
@@ -17,8 +17,11 @@ const ruled = drawn(ApprovalRule, ({ name, role, active }) => [
 const rules = row(endpoints.rules, {
   show: listed(ApprovalRule, "No run needs an approval. Add a rule with: rungate approval-rules add large --min-hold 1")
 })
+const labels = metadata("runs with this label, as name=value, such as customer=acme; may be repeated", "label").pipe(
+  Flag.map((all) => (all.length === 0 ? null : Object.fromEntries(all)))
+)
 const addRule = row(endpoints.addRule, {
-  fields: { name: argument("name", "a name that says which runs it is about"), labels: false, active: false },
+  fields: { name: argument("name", "a name that says which runs it is about"), labels, active: false },
   show: ruled,
   examples: {
     "rungate approval-rules add large --min-hold 1": "Runs that may cost $1 or more",
@@ -26,7 +29,7 @@ const addRule = row(endpoints.addRule, {
   }
 })
 const changeRule = row(endpoints.changeRule, {
-  fields: { labels: false },
+  fields: { name: "a new name", labels, active: "false: no new run waits because of it" },
   show: ruled
 })
 const removeRule = row(endpoints.removeRule, {

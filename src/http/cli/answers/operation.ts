@@ -9,7 +9,7 @@ import { Argument, Flag, type Param } from "effect/cli"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { typesIn } from "../../../schema/Columns.ts"
 import { segmentOf } from "../../../schema/Ids.ts"
-import { amount, boolean, int, optional } from "../terminal/flags.ts"
+import { amount, int, optional } from "../terminal/flags.ts"
 import { type Answer, type Ask, Client, type Method } from "./Client.ts"
 import type { CommandFailed } from "../terminal/exits.ts"
 import type { Credentials } from "../state/Credentials.ts"
@@ -97,7 +97,7 @@ export const fieldsOf = (operation: Operation): ReadonlyArray<Field> => [
   ...Array.from(operation.payload.values(), ({ schemas: [payload] }) => propertiesOf("payload", payload)).flat()
 ]
 
-/** A flag or an argument. A value that is null, false or an empty list leaves its field out. */
+/** A flag or an argument. A value that is null or an empty list leaves its field out. */
 export type Typed = Param.Param<Param.ParamKind, unknown>
 
 /** A description of the contract as a flag's help has it: it begins small, and has no dot at its end. */
@@ -117,7 +117,8 @@ export const flagOf = (flag: string, given: SchemaAST.AST, words: string | undef
   const [type = ast] = types
   const help = words ?? helpOf(given)
   const choices = choicesIn(types)
-  if (SchemaAST.isBoolean(type)) return boolean(flag, help)
+  // Left out is not false, which changes a field that is true.
+  if (SchemaAST.isBoolean(type)) return optional(Flag.Boolean(flag).pipe(Flag.withDescription(help)))
   if (SchemaAST.isArrays(type))
     return Flag.String(flag).pipe(Flag.withDescription(words ?? `${help}; may be repeated`), Flag.atLeast(0))
   const one: Flag.Flag<unknown> =

@@ -122,9 +122,9 @@ const typedFields = (
     })
   )
 
-const isGiven = (value: unknown) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
+const isGiven = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0)
 
-/** What was given: a flag that was left out is null, false or an empty list. */
+/** What was given: a flag that was left out is null or an empty list. */
 export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value)))
 

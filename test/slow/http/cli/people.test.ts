@@ -25,6 +25,20 @@ const drawn = async (home: Home, line: string) => {
   return Bun.stripANSI(terminal.seen())
 }
 
+test("a rule's conditions and switches are set to false, and to labels, as they are typed", async () => {
+  const owner = someone()
+  const signUp = "rungate login --sign-up --email rules@example.com --organization Rules --password-stdin"
+  await owner.shell(signUp, {}, `${password}\n`)
+  const rule = async (line: string) => (await owner.shell(`rungate approval-rules ${line}`)).body
+  const added = await rule("add rule --raw=false --self-approval --label customer=acme --label campaign=spring")
+  expect(added).toMatchObject({ raw: false, self_approval: true, labels: { customer: "acme", campaign: "spring" } })
+  expect(await rule(`update ${added.id} --active=false --self-approval=false --label customer=bolt`)).toMatchObject({
+    ...{ raw: false, self_approval: false, active: false },
+    labels: { customer: "bolt" }
+  })
+  expect(await rule(`update ${added.id} --role owner`)).toMatchObject({ raw: false, active: false, role: "owner" })
+})
+
 test("an owner invites, the invited person joins, gets a role and is removed, and the log tells it", async () => {
   const [owner, ada] = [someone(), someone()]
   const signUp = "rungate login --sign-up --email owner@example.com --organization Acme --password-stdin"
