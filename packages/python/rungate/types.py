@@ -318,11 +318,22 @@ class Batch(TypedDict):
     charged: str
     """of the rows that have ended"""
     currency: Literal["USD"]
+    approval: NotRequired[BatchApproval]
     metadata: dict[str, str]
     """the labels of the batch; each run without labels of its own has them"""
     results_url: str
     created_at: str
     finished_at: str | None
+
+
+class BatchApproval(TypedDict):
+    code: Literal["approval_required"]
+    waiting: int
+    """open rows whose runs wait"""
+    url: str
+    """the page on which a member decides"""
+    tell: str
+    """what an agent tells its person"""
 
 
 class BatchRequest(TypedDict):

@@ -8,7 +8,8 @@ import { type BatchRow, BatchStore, type ResultRow } from "../../layers/batches/
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { pageBytesMax } from "../../layers/runs/runsWithin.ts"
-import { Batch } from "../../schema/nouns/Batch.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { Batch, batchApproval } from "../../schema/nouns/Batch.ts"
 import { batchesOpenMax } from "../../schema/batches/Batch.ts"
 import { problem, refused, refusedWith } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
@@ -37,18 +38,22 @@ import { takeStream } from "./EventStream.ts"
 const batchUrl = (batch_id: string) => `/v1/batches/${batch_id}`
 const batchJson = Schema.encodeSync(Batch)
 
-const batchView = ({ batch_id: id, metadata, ...row }: BatchRow) => {
-  const ended = row.succeeded + row.no_match + row.failed + row.blocked + row.invalid + row.cancelled
-  return batchJson({
-    ...row,
-    id,
-    done: row.finished_at !== null,
-    rows: { ...row, open: row.total - ended },
-    currency: "USD",
-    metadata: metadata === null ? {} : JSON.parse(metadata),
-    results_url: `${batchUrl(id)}/results`
-  })
-}
+/** `address` is the service's. */
+const batchViewAt =
+  (address: string) =>
+  ({ batch_id: id, metadata, waiting, ...row }: BatchRow) => {
+    const ended = row.succeeded + row.no_match + row.failed + row.blocked + row.invalid + row.cancelled
+    return batchJson({
+      ...row,
+      id,
+      done: row.finished_at !== null,
+      rows: { ...row, open: row.total - ended },
+      currency: "USD",
+      ...(waiting === 0 ? {} : { approval: batchApproval(id, waiting, address) }),
+      metadata: metadata === null ? {} : JSON.parse(metadata),
+      results_url: `${batchUrl(id)}/results`
+    })
+  }
 
 const unknown = (batch_id: string) =>
   refused("path.batch_id", "is not a batch of this organization", `There is no batch "${batch_id}".`)
@@ -90,6 +95,7 @@ export const BatchesHandlers = group(
     const store = yield* BatchStore
     const feed = yield* EventFeed
     const rowsOf = batchRows(admission)
+    const batchView = batchViewAt(addressOf(yield* Settings))
 
     const seen = Effect.fnUntraced(function* (batch_id: string) {
       const { org_id, access } = yield* CurrentCaller

@@ -141,6 +141,8 @@ const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
     const progress = Option.getOrNull(decodeBatch(batch.text))
     const left = until - (yield* Clock.currentTimeMillis)
     if (batch.refused !== null || progress === null || progress.done || left <= 0) return batch
+    // A person may take days to answer.
+    if (progress.approval?.waiting === progress.rows.open) return batch
     const { id, rows, charged } = progress
     yield* tell(`${name}: ${rows.total - rows.open} of ${rows.total} rows of ${id} have ended, $${charged} charged`)
     yield* Effect.sleep(Math.min(left, pollSeconds * 1_000))
@@ -164,11 +166,15 @@ const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
   }
   const batch = yield* waitedFor(path, wait_seconds)
   if (batch.refused !== null) return batch.refused
-  const { done, rows } = Option.getOrNull(decodeBatch(batch.text)) ?? { done: true, rows: null }
+  const { done, rows, approval } = Option.getOrNull(decodeBatch(batch.text)) ?? { done: true, rows: null }
   const results = yield* resultsOf(path, results_after, rows?.total ?? Number.MAX_SAFE_INTEGER)
   if (!("taken" in results)) return results
   const { taken, next_row } = results
-  const next = done || next_row === undefined ? undefined : JSON.stringify(unfinished)
+  const steps = [
+    ...(approval === undefined ? [] : [`Tell your person: ${approval.tell} Do not start the batch again.`]),
+    ...(done || next_row === undefined ? [] : [unfinished])
+  ]
+  const next = steps.length === 0 ? undefined : JSON.stringify(steps.join(" "))
   return answered(name, withMembers(batch.text, { results: `[${taken.join(",")}]`, next_row, next }))
 })
 

@@ -7,6 +7,22 @@ import { component, amount, amountAs, idOf, time, withExample } from "./Noun.ts"
 
 const count = Schema.Int
 
+/** What rows wait for that need a member's yes, with the words for the person of an agent. */
+const Waiting = component("BatchApproval", {
+  code: Schema.Literal("approval_required"),
+  waiting: count.annotate({ description: "open rows whose runs wait" }),
+  url: Schema.String.annotate({ description: "the page on which a member decides" }),
+  tell: Schema.String.annotate({ description: "what an agent tells its person" })
+})
+
+/** `address` is the service's. */
+export const batchApproval = (batch_id: string, waiting: number, address: string): typeof Waiting.Type => {
+  const url = `${address}/approvals`
+  const runs = waiting === 1 ? `1 run of the batch ${batch_id} waits` : `${waiting} runs of the batch ${batch_id} wait`
+  const tell = `${runs} for a yes. A member of your organization can approve or deny each at ${url}. Nothing is charged for them before.`
+  return { code: "approval_required", waiting, url, tell }
+}
+
 export const Batch = component("Batch", {
   id: idOf("bat"),
   status: Schema.Literals(batchStatuses),
@@ -27,6 +43,7 @@ export const Batch = component("Batch", {
   max_total: Schema.NullOr(amount),
   charged: amountAs("of the rows that have ended"),
   currency: Schema.Literal("USD"),
+  approval: Schema.optionalKey(Waiting),
   metadata: metadataAs("the labels of the batch; each run without labels of its own has them"),
   results_url: Schema.String,
   created_at: time,

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { Audit } from "../../../src/layers/audit/Audit.ts"
+import { calling, postTo } from "../../http/mcp-request.ts"
 import { type Tenant, until, verify, withApp } from "../../kit/app.ts"
 
 const app = withApp({ settings: { RUNGATE_ORG_QUEUE: "10000" } })
@@ -133,6 +134,34 @@ describe("a run that matches a rule", () => {
       "contact_guard",
       expect.stringContaining(`ada@example.com was contacted by ${run_id} at 20`)
     ])
+  })
+
+  test("of a batch is counted there, with what to tell whom, over HTTP and MCP, until somebody has answered", async () => {
+    await addRule({ capabilities: ["email.verify"] })
+    const find = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } }
+    const runs = [verify("row1"), verify("row2"), find]
+    const { body: started } = await as(org.key, "POST", "/v1/batches", { runs })
+    const batch = async () => (await org.get(`/v1/batches/${started.id}`)).body
+    const { approval } = await until(
+      "the rows wait",
+      batch,
+      (one) => one.rows.open === 2 && one.approval?.waiting === 2
+    )
+    expect(approval).toEqual({
+      ...{ code: "approval_required", waiting: 2, url: expect.stringMatching(/\/approvals$/) },
+      tell: expect.stringContaining(`2 runs of the batch ${started.id} wait for a yes`)
+    })
+    expect(approval.tell).toContain(approval.url)
+    expect((await org.get("/v1/batches")).body.items[0].approval).toEqual(approval)
+    const mcp = await postTo(app.url, calling("run_batch", { batch_id: started.id, wait_seconds: 100 }), {
+      key: org.key
+    })
+    const { next } = JSON.parse((await mcp.json()).result.content[0].text)
+    expect(next).toContain(`Tell your person: ${approval.tell}`)
+    const { items } = (await org.get("/v1/approvals?state=pending")).body
+    const run_ids = items.map(({ run_id }: { run_id: string }) => run_id)
+    await as(owner, "POST", "/v1/approvals/decide", { decision: "approve", run_ids })
+    expect((await until("the end", batch, (one) => one.done)).approval).toBeUndefined()
   })
 
   test("of a batch that a person started is not approved by that person", async () => {

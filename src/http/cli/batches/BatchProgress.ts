@@ -46,7 +46,10 @@ export const followed = Effect.fnUntraced(function* (first: Progress) {
   const retrying = yield* retryingRead
   const { path } = requestOf(endpoints.get, { params: { batch_id: first.id } })
   let batch = first
+  let isShown = false
   while (!batch.done) {
+    if (batch.approval !== undefined && !isShown) yield* screen.warn(batch.approval.tell)
+    isShown ||= batch.approval !== undefined
     yield* screen.status(statusLine(batch))
     yield* Effect.sleep(pollEvery)
     batch = yield* read(Batch, yield* retrying(path))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "papaparse"
-import { type App, startApp, type Tenant } from "../../../kit/app.ts"
+import { type App, startApp, type Tenant, until } from "../../../kit/app.ts"
 import { heldProvider, heldWord } from "../../../kit/held-provider.ts"
 import { type Home, newHome } from "../../../http/cli/shell.ts"
 
@@ -78,6 +78,24 @@ test("at a terminal it shows what the file may cost, and asks before it runs", a
   expect(await charges()).toBe(before + 8)
   const wrong = home.terminal(command.replace("=Mail", "=Male"))
   expect([await wrong.ended, wrong.seen()]).toEqual([5, expect.stringContaining('the column "Male"')])
+})
+
+test("whose rows wait for an approval says so once, and goes on when somebody has answered", async () => {
+  const asOwner = async (method: string, path: string, body?: unknown) =>
+    (await app.call(await org.session(), method, path, { body })).body
+  const { id } = await asOwner("POST", "/v1/approval-rules", { name: "checks", capabilities: ["email.verify"] })
+  write("waits.csv", "Mail\nwaits1@example.com\nwaits2@example.com\n")
+  const terminal = home.terminal(
+    "rungate batch waits.csv --capability email.verify --map email=Mail --max-total 1.00 --yes"
+  )
+  await terminal.shows(/\d runs? of the batch bat_\w+ waits? for a yes\./)
+  const pending = () => asOwner("GET", "/v1/approvals?state=pending")
+  const { items } = await until("both rows wait", pending, (one) => one.items.length === 2)
+  const run_ids = items.map(({ run_id }: { run_id: string }) => run_id)
+  await asOwner("POST", "/v1/approvals/decide", { decision: "approve", run_ids })
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.seen().match(/ for a yes\./g)).toHaveLength(1)
+  await asOwner("DELETE", `/v1/approval-rules/${id}`)
 })
 
 test("columns are known by their names, and a file whose rows are all refused fails", async () => {

@@ -13,7 +13,7 @@ import { Downloads, Results } from "./Results.tsx"
 import { type Batch, endedOf, ends, fileOf, useBatch } from "./useBatch.ts"
 
 const Progress = ({ batch }: { readonly batch: Batch }) => {
-  const { rows, charged, max_total, done, id } = batch
+  const { rows, charged, max_total, done, id, approval } = batch
   const ended = endedOf(batch)
   const shown = ends.filter((end) => rows[end] > 0)
   return (
@@ -62,6 +62,14 @@ const Progress = ({ batch }: { readonly batch: Batch }) => {
         )}
         .
       </p>
+      {approval !== undefined && (
+        <p className="mt-2 text-amber">
+          {counted(approval.waiting, "row waits", "rows wait")} for an approval, and cost nothing before.{" "}
+          <Link to="/approvals" className="underline">
+            Show what waits
+          </Link>
+        </p>
+      )}
       {rows.blocked > 0 && (
         <p className="mt-2 text-amber">
           Blocked rows cost nothing, and can be run again when the batch is finished.{" "}
