@@ -85,7 +85,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   },
   contact_guard: {
     meaning:
-      "A recipient was contacted within `unless_contacted_within_seconds` or `contact_guard_days`. Nothing was held or sent",
+      "A recipient was contacted within `unless_contacted_within_seconds` or `contact_guard_days`. Nothing was charged or sent",
     advice: "Leave out the recipient that the message names, or write again after the time that it names"
   },
   approval_denied: {
@@ -97,7 +97,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     advice: "Start it again, and ask the person sooner: `approval.tell` has the words"
   },
   opt_out: {
-    meaning: "A recipient is on an opt-out list, of the organization or of the service. Nothing was held or sent",
+    meaning: "A recipient is on an opt-out list, of the organization or of the service. Nothing was charged or sent",
     advice: "Leave out the recipient that the message names. `GET /v1/opt-outs` lists the organization's entries"
   },
   wallet_suspended: {

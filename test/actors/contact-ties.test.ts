@@ -56,6 +56,7 @@ const worldOf = ({ ties = {}, contacts = {}, days }: Past) => {
       contactDays: unexpected,
       setContactDays: unexpected,
       contacts: unexpected,
+      contactedMeanwhile: unexpected,
       optOuts: unexpected,
       hasOptOuts: unexpected
     },

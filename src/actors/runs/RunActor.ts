@@ -7,6 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { OptOuts } from "../../layers/guards/OptOuts.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
@@ -20,6 +21,7 @@ import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import { suppressed } from "../../schema/catalog/Provider.ts"
+import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { nextStep, startedAttempt, type Step } from "../../schema/accounts/OwnAccount.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
@@ -91,7 +93,7 @@ export class RunActor extends Context.Service<
       const outcomes = yield* OfferOutcomes
       const settings = yield* Settings
 
-      const optOuts = yield* OptOuts
+      const [optOuts, guards] = [yield* OptOuts, yield* GuardStore]
       const waiters = yield* Waiters
       const attempt = yield* makeAttempt
       const traces = yield* Traces
@@ -162,15 +164,18 @@ export class RunActor extends Context.Service<
         )
       }
 
-      /** Ends a run whose recipient opted out while it waited. The turn has checked a run that it started itself. */
-      const optedOut = Effect.fnUntraced(function* (
+      /** Ends a run whose recipient opted out, or was contacted, while it waited. The turn has checked a run that it started itself. */
+      const keptFromRecipients = Effect.fnUntraced(function* (
         run: LeasedRun,
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
         reports: Reports
       ) {
         const { contacts } = run.plan
-        const refused = contacts === undefined ? null : yield* retrying(optOuts.refuse({ ...run, contacts }))
+        if (contacts === undefined) return false
+        const contacting = { ...run, contacts }
+        const meanwhile = contactsPeople(run.capability) ? guards.contactedMeanwhile(contacting) : Effect.succeed(null)
+        const refused = (yield* retrying(optOuts.refuse(contacting))) ?? (yield* retrying(meanwhile))
         if (refused === null) return false
         const { code, message } = refused
         yield* settleFailure(run, run.plan, input, attempts, reports, undefined, { code, message })
@@ -258,7 +263,7 @@ export class RunActor extends Context.Service<
             return slots.queued([run.org_id])
           }
           if (!recorded) {
-            if (yield* optedOut(run, input, attempts, reports ?? noReports)) return
+            if (yield* keptFromRecipients(run, input, attempts, reports ?? noReports)) return
             yield* crashPoint("attempt.before")
             const startedText = JSON.stringify([...attempts, startedAttempt(step)])
             const isHeld = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))

@@ -7,7 +7,13 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Contact, type Contacts, guardedSeconds, plannedContacts } from "../../schema/guards/ContactGuard.ts"
+import {
+  type Contact,
+  contactRefusal,
+  type Contacts,
+  guardedSeconds,
+  plannedContacts
+} from "../../schema/guards/ContactGuard.ts"
 import { bigints, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 
 export interface ContactView {
@@ -92,6 +98,38 @@ export const readContacts = (sql: SqlClient.SqlClient, runs: ReadonlyArray<Conta
     }
   )
 }
+
+const meanwhileRows = rowsOf({
+  identity: Schema.String,
+  days: Schema.NullOr(Schema.Int),
+  run_id: Schema.String,
+  at: Schema.BigInt,
+  now: Schema.BigInt
+})
+
+/** The refusal of an approved run by what other runs did while it waited. They were not guarded, or its claim would have refused them. */
+export const contactedMeanwhile = (sql: SqlClient.SqlClient, run: Contacting) =>
+  Effect.map(
+    meanwhileRows(sql`
+      SELECT DISTINCT ON (n.identity) n.identity, g.days::int AS days, c.run_id, (extract(epoch FROM c.contacted_at) * 1000000)::bigint AS at,
+             (extract(epoch FROM a.decided_at) * 1000000)::bigint AS now
+      FROM approvals a CROSS JOIN ${tableOf("n", identitiesOf(run), { identity: texts })}
+      JOIN contact_claims c ON c.org_id = a.org_id AND c.identity = contact_identity(a.org_id, n.identity)
+      LEFT JOIN contact_guards g ON g.org_id = a.org_id
+      WHERE a.run_id = ${run.run_id} AND c.run_id <> a.run_id AND c.contacted_at BETWEEN a.requested_at AND a.decided_at
+      ORDER BY n.identity, c.contacted_at DESC`),
+    (rows) => {
+      const latest = new Map(rows.map((row) => [row.identity, row]))
+      const [first] = rows
+      return first === undefined
+        ? null
+        : contactRefusal(run.contacts, {
+            days: first.days,
+            latest: (identity) => latest.get(identity) ?? null,
+            now: first.now
+          })
+    }
+  )
 
 /** Common table expressions of the turn's statement, each with a leading comma. */
 export const writeContacts = (sql: SqlClient.SqlClient, { claimed, released }: ContactEffects) => {

@@ -6,14 +6,14 @@
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { callerOf, repeatSeconds, type Try } from "../../schema/guards/RepeatGuard.ts"
-import { contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
+import { type ContactRefusal, contactSecondsMax } from "../../schema/guards/ContactGuard.ts"
 import { reuseSecondsMax } from "../../schema/guards/Reuse.ts"
 import { tyingCapabilities } from "../../schema/guards/PersonTies.ts"
 import { done, hasRows, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { runsInPages } from "../runs/runsWithin.ts"
 import { askAgain, readAsks, type ReuseAsk } from "./ReuseTurn.ts"
-import { type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
+import { contactedMeanwhile, type Contacting, type ContactView, readContacts } from "./ContactTurn.ts"
 import { type OptOutView, readOptOuts } from "./OptOutTurn.ts"
 
 const dayRows = storedAs({ days: Schema.NullOr(Schema.Int) })
@@ -65,6 +65,8 @@ export class GuardStore extends Context.Service<
     readonly setContactDays: (org_id: string, days: number | null) => Effect.Effect<void>
     /** The setting of the run's organization, and the latest contacts of the run's recipients. */
     readonly contacts: (run: Contacting) => Effect.Effect<ContactView>
+    /** Why an approved run may not contact its recipients any more. Null if it may, or has not waited. */
+    readonly contactedMeanwhile: (run: Contacting) => Effect.Effect<ContactRefusal | null>
     /** The opt-out lists' entries that cover recipients of the runs. */
     readonly optOuts: (runs: ReadonlyArray<Contacting>) => Effect.Effect<OptOutView>
     /** Whether a list that is about the organization has entries. */
@@ -149,6 +151,7 @@ export class GuardStore extends Context.Service<
             )
           ),
         contacts: (run) => Effect.orDie(readContacts(sql, [run])),
+        contactedMeanwhile: (run) => Effect.orDie(contactedMeanwhile(sql, run)),
         optOuts: (runs) => Effect.orDie(readOptOuts(sql, runs)),
         hasOptOuts: (org_id) => hasRows(sql`SELECT FROM opt_outs WHERE org_id = ${org_id} OR org_id IS NULL LIMIT 1`),
         forget: Effect.orDie(

@@ -164,6 +164,28 @@ describe("a run that matches a rule", () => {
     expect((await until("the end", batch, (one) => one.done)).approval).toBeUndefined()
   })
 
+  test("contacts nobody whom another run has contacted while it waited, if it is guarded", async () => {
+    await addRule({ labels: { team: "sales" } })
+    const input = { from: "hello@example.com", to: "ada@example.com", subject: "Hello", text: "Hello" }
+    const send = (more = {}) => as(org.key, "POST", "/v1/run", { capability: "email.send", input, ...more })
+    const waits = { metadata: { team: "sales" } }
+    const [guarded, open] = [
+      (await send({ ...waits, unless_contacted_within_seconds: 3_600 })).body.run_id,
+      (await send(waits)).body.run_id
+    ]
+    const other = (await send()).body
+    expect(other.status).toBe("succeeded")
+    expect((await approve(guarded)).status).toBe(200)
+    const refused = await read(guarded, 30)
+    expect(refused).toMatchObject({ status: "failed", attempts: [], billing: { charged: null } })
+    expect([refused.error.code, refused.error.message]).toEqual([
+      "contact_guard",
+      expect.stringContaining(`ada@example.com was contacted by ${other.run_id} at 20`)
+    ])
+    expect((await approve(open)).status).toBe(200)
+    expect(await read(open, 30)).toMatchObject({ status: "succeeded" })
+  })
+
   test("of a batch that a person started is not approved by that person", async () => {
     await addRule({ role: "member" })
     const started = await as(owner, "POST", "/v1/batches", { runs: [verify("row")] })
