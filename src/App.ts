@@ -15,7 +15,6 @@ import { CreditsReader } from "./actors/operator/CreditsReader.ts"
 import { BatchFeeder } from "./actors/batches/BatchFeeder.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
-import { Quotes } from "./actors/runs/Quotes.ts"
 import { HeadWorker } from "./actors/receipts/HeadWorker.ts"
 import { Receipts } from "./actors/receipts/Receipts.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
@@ -25,7 +24,6 @@ import { EventFeed } from "./actors/events/EventFeed.ts"
 import { EventSequencer } from "./actors/events/EventSequencer.ts"
 import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
-import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
 import { PaymentEvents } from "./actors/payments/PaymentEvents.ts"
 import { ReferralActor } from "./actors/payments/ReferralActor.ts"
 import { RunActor } from "./actors/runs/RunActor.ts"
@@ -111,7 +109,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 
 /** Asking and waiting: what both roles share. */
 const ApiLayer = Layer.mergeAll(
-  Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
+  Admission.layer,
   Receipts.layer,
   BounceReports.layer.pipe(Layer.provideMerge(Warranties.layer)),
   Allowances.layer,
@@ -127,9 +125,7 @@ const ApiLayer = Layer.mergeAll(
 )
 
 const Working = Workers.pipe(
-  Layer.provide(
-    Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
-  ),
+  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer)),
   Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
   Layer.merge(
     Layer.mergeAll(

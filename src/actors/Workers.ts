@@ -18,7 +18,7 @@ import { underway } from "../layers/platform/Underway.ts"
 import { DueWork, repeatedly } from "../layers/postgres/DueWork.ts"
 import { PaymentStore } from "../layers/payments/PaymentStore.ts"
 import { countRun } from "../layers/observability/Meters.ts"
-import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
+import { makeTendPartitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { createdMillisOf } from "../schema/Ids.ts"
 import { usd } from "../schema/money/Money.ts"
@@ -30,7 +30,7 @@ import { HistoryWorker } from "./HistoryWorker.ts"
 import { DirectCommands } from "./mailbox/DirectCommands.ts"
 import { Lanes } from "./mailbox/Lanes.ts"
 import { laneWorkers } from "./mailbox/LaneWorkers.ts"
-import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
+import { LookSeconds, makeLookUps } from "./runs/OutcomeLookups.ts"
 import { EventSequencer } from "./events/EventSequencer.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
 import { Waiters } from "./mailbox/Waiters.ts"
@@ -97,9 +97,9 @@ export const Workers = Layer.effectDiscard(
     const runActor = yield* RunActor
     const payments = yield* PaymentWorker
     const history = yield* HistoryWorker
-    const lookups = yield* OutcomeLookups
+    const lookUps = yield* makeLookUps
     const [lanes, direct, { whenDue }] = [yield* Lanes, yield* DirectCommands, yield* DueWork]
-    const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
+    const [referrals, tendPartitions] = [yield* ReferralActor, yield* makeTendPartitions]
     const [waiters, events] = [yield* Waiters, yield* EventSequencer]
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -278,9 +278,9 @@ export const Workers = Layer.effectDiscard(
     yield* repeatedly("recount of open runs", forgetEvery, leases.recount)
     yield* repeatedly("reconciler", `${settings.reconcileSeconds} seconds`, payments.reconcile)
     yield* repeatedly("retention", retainEvery, history.retain)
-    yield* repeatedly("partitions", partitionsEvery, partitions.tend)
+    yield* repeatedly("partitions", partitionsEvery, tendPartitions)
     yield* repeatedly("referrals", `${settings.referralSeconds} seconds`, referrals.accrue)
-    yield* repeatedly("look-ups of unknown outcomes", `${(yield* LookSeconds) * 1_000} millis`, lookups.look)
+    yield* repeatedly("look-ups of unknown outcomes", `${(yield* LookSeconds) * 1_000} millis`, lookUps())
     // Registered last, so it runs first: runs end while the lanes still commit their settlements. Then no turn waits for more.
     yield* Effect.addFinalizer(() =>
       slots.drain.pipe(

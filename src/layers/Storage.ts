@@ -75,7 +75,6 @@ import { PauseMails } from "./webhooks/PauseMails.ts"
 import { Disputes } from "./warranty/Disputes.ts"
 import { WarrantyRefunds } from "./warranty/WarrantyRefunds.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
-import { Partitions } from "./postgres/partitions/Partitions.ts"
 
 const Stores = Layer.mergeAll(
   Erasure.layer.pipe(
@@ -90,7 +89,6 @@ const Stores = Layer.mergeAll(
   OptOuts.layer,
   MailStore.layer,
   Leases.layer,
-  Partitions.layer,
   Ownership.layer,
   Layer.merge(Senders.layer, ProviderAccounts.layer),
   LabelBudgets.layer,

@@ -3,7 +3,7 @@
  *
  * A quote is free. It makes no run, no ledger entry and no hold, and it calls no provider.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { LabelBudgets } from "../../layers/accounts/LabelBudgets.ts"
 import { chained, type KeyBudget, leftIn } from "../../schema/wallet/KeyBudget.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
@@ -28,7 +28,7 @@ import { repeatRefusal } from "../../schema/guards/RepeatGuard.ts"
 import { reasonOf } from "../../schema/guards/Reuse.ts"
 import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { contactTies } from "../guards/ContactTies.ts"
-import { Admission, type Planned, type Unplannable } from "./Admission.ts"
+import { Admission, type Planned } from "./Admission.ts"
 import type { PlanRequest } from "./RunRequests.ts"
 import type { CapabilityRoute } from "./CapabilityRoute.ts"
 import { kindOf, subjectOf } from "./RunOutcomes.ts"
@@ -150,135 +150,128 @@ const expectedOf = (
     }
   )
 
-export class Quotes extends Context.Service<
-  Quotes,
-  { readonly quote: (request: PlanRequest) => Effect.Effect<Quote, Unplannable> }
->()("rungate/actors/runs/Quotes") {
-  static readonly layer = Layer.effect(
-    Quotes,
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      const admission = yield* Admission
-      const books = yield* Books
-      const labelBudgets = yield* LabelBudgets
-      const catalog = yield* Catalog
-      const outcomes = yield* OfferOutcomes
-      const guards = yield* GuardStore
-      const withTies = contactTies(yield* HistoryStore, guards)
-      const { repeatGuard } = yield* Settings
+/** Quotes a request. */
+export const makeQuote = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const admission = yield* Admission
+  const books = yield* Books
+  const labelBudgets = yield* LabelBudgets
+  const catalog = yield* Catalog
+  const outcomes = yield* OfferOutcomes
+  const guards = yield* GuardStore
+  const withTies = contactTies(yield* HistoryStore, guards)
+  const { repeatGuard } = yield* Settings
 
-      const optedOut = (run: Contacting) => Effect.map(guards.optOuts([run]), (lists) => refusalOf(lists, run))
+  const optedOut = (run: Contacting) => Effect.map(guards.optOuts([run]), (lists) => refusalOf(lists, run))
 
-      /** Why a guard refuses the run now. Null if none does. */
-      const guardedBy = Effect.fnUntraced(function* (run: NewRun) {
-        // Without history the quote knows the identities in the request only.
-        const { plan } = yield* withTies(run).pipe(Effect.catch(() => Effect.succeed(run)))
-        const { contacts } = plan
-        const { org_id, run_id } = run
-        const opted = contacts === undefined ? null : yield* optedOut({ org_id, run_id, contacts })
-        if (opted !== null) return opted
-        const repeated = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
-        if (repeated !== null) return repeated
-        if (contacts === undefined || !contactsPeople(run.capability)) return null
-        const { days, latest } = yield* guards.contacts({ org_id, run_id, contacts })
-        return contactRefusal(contacts, {
-          days: days.get(org_id) ?? null,
-          latest: (identity) => latest.get(contactKey(org_id, identity)) ?? null,
-          now: BigInt(yield* Clock.currentTimeMillis) * 1_000n
-        })
-      })
-
-      /** What the wallet's turn would decide on this run, by the turn's own rules. */
-      const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
-        const {
-          balance,
-          reserved,
-          allowances_held,
-          per_run_limit,
-          daily_limit,
-          suspended,
-          spent_today,
-          today,
-          time_zones,
-          approval_rules,
-          budget_labels
-        } = yield* books.wallet(run.org_id)
-        const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
-        const key =
-          run.budget_id === null || run.key_id === null
-            ? null
-            : Option.getOrNull(yield* accounts.key(run.org_id, run.key_id))
-        const wallet: Wallet = {
-          org_id: run.org_id,
-          balance: Money.MicroUsd(balance),
-          reserved: Money.MicroUsd(reserved),
-          allowances_held: Money.MicroUsd(allowances_held),
-          entry_seq: 0n,
-          per_run_limit: limit(per_run_limit),
-          daily_limit: limit(daily_limit),
-          spent_day: today,
-          spent: Money.MicroUsd(spent_today),
-          suspended,
-          ...(time_zones === null ? {} : { time_zones })
-        }
-        const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(budget_labels, run))]
-        const guarded = yield* guardedBy(run)
-        const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
-        return {
-          verdict: decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict,
-          rule: approval_rules === null ? null : ruleOf(decodeRules(approval_rules), turnRun),
-          budgets: all.map((budget) => ({
-            ...{ label: budget.label?.name ?? null, value: budget.label?.value ?? null },
-            ...{ limit: budget.limit, period: budget.period, left: leftIn(budget, today) }
-          }))
-        }
-      })
-
-      const quote = Effect.fnUntraced(function* (request: PlanRequest) {
-        const planned = yield* admission.plan(request)
-        const { run } = planned
-        const offers = offersOf(planned)
-        const input = planned._tag === "Capability" ? planned.route.input : request.request.input
-        const { kind, rehearsed } = kindOf(run, input, catalog.sandbox)
-        const subject = (provider: string) => subjectOf(run, provider)
-        const counted = yield* outcomes.measured(
-          offers.map((one) => subject(one.provider)),
-          kind
-        )
-        const countsOf = (provider: string) => {
-          const counts: OfferCounts | undefined = counted.get(subject(provider))
-          return countsFor(counts?.kind ?? null, rehearsed ? null : (counts?.all ?? null))
-        }
-        const { org_id, run_id, input_hash, plan } = run
-        const { reuse } = plan
-        const reused_from =
-          reuse === undefined
-            ? null
-            : ((yield* guards.reusable({ org_id, run_id, input_hash, reuse })) ?? reuse.found?.run_id ?? null)
-        const buys = reused_from === null && reuse?.mode !== "only"
-        const free: Verdict = { _tag: "Admitted" }
-        const { verdict, rule, budgets } = buys ? yield* verdictOn(run) : { verdict: free, rule: null, budgets: [] }
-        const hold = buys ? Money.MicroUsd(run.hold) : Money.zero
-        return {
-          minimum: Money.zero,
-          expected: buys ? expectedOf(planned, offers, countsOf) : Money.zero,
-          reused_from,
-          from: lowestCharge(
-            offers.filter((one) => one.excluded_because === null),
-            chargedAnswers(plan.accept),
-            hold
-          ),
-          maximum: hold,
-          hold,
-          offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
-          routing_reason: reasonOf({ ...run, reused_from }),
-          refused: verdict._tag === "Refused" ? verdict : null,
-          approval_rule: rule?.name ?? null,
-          budgets
-        } satisfies Quote
-      })
-
-      return Quotes.of({ quote })
+  /** Why a guard refuses the run now. Null if none does. */
+  const guardedBy = Effect.fnUntraced(function* (run: NewRun) {
+    // Without history the quote knows the identities in the request only.
+    const { plan } = yield* withTies(run).pipe(Effect.catch(() => Effect.succeed(run)))
+    const { contacts } = plan
+    const { org_id, run_id } = run
+    const opted = contacts === undefined ? null : yield* optedOut({ org_id, run_id, contacts })
+    if (opted !== null) return opted
+    const repeated = repeatGuard === 0 ? null : repeatRefusal(yield* guards.tries(run), repeatGuard)
+    if (repeated !== null) return repeated
+    if (contacts === undefined || !contactsPeople(run.capability)) return null
+    const { days, latest } = yield* guards.contacts({ org_id, run_id, contacts })
+    return contactRefusal(contacts, {
+      days: days.get(org_id) ?? null,
+      latest: (identity) => latest.get(contactKey(org_id, identity)) ?? null,
+      now: BigInt(yield* Clock.currentTimeMillis) * 1_000n
     })
-  )
-}
+  })
+
+  /** What the wallet's turn would decide on this run, by the turn's own rules. */
+  const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
+    const {
+      balance,
+      reserved,
+      allowances_held,
+      per_run_limit,
+      daily_limit,
+      suspended,
+      spent_today,
+      today,
+      time_zones,
+      approval_rules,
+      budget_labels
+    } = yield* books.wallet(run.org_id)
+    const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
+    const key =
+      run.budget_id === null || run.key_id === null
+        ? null
+        : Option.getOrNull(yield* accounts.key(run.org_id, run.key_id))
+    const wallet: Wallet = {
+      org_id: run.org_id,
+      balance: Money.MicroUsd(balance),
+      reserved: Money.MicroUsd(reserved),
+      allowances_held: Money.MicroUsd(allowances_held),
+      entry_seq: 0n,
+      per_run_limit: limit(per_run_limit),
+      daily_limit: limit(daily_limit),
+      spent_day: today,
+      spent: Money.MicroUsd(spent_today),
+      suspended,
+      ...(time_zones === null ? {} : { time_zones })
+    }
+    const all = [...(key?.budget ? [key.budget] : []), ...(yield* labelBudgets.of(budget_labels, run))]
+    const guarded = yield* guardedBy(run)
+    const turnRun = { ...turnRunOf({ _tag: "Reserve", run }), ...(guarded === null ? {} : { guarded }) }
+    return {
+      verdict: decide(wallet, turnRun, { _tag: "Reserve" }, today, chained(all)).verdict,
+      rule: approval_rules === null ? null : ruleOf(decodeRules(approval_rules), turnRun),
+      budgets: all.map((budget) => ({
+        ...{ label: budget.label?.name ?? null, value: budget.label?.value ?? null },
+        ...{ limit: budget.limit, period: budget.period, left: leftIn(budget, today) }
+      }))
+    }
+  })
+
+  const quote = Effect.fnUntraced(function* (request: PlanRequest) {
+    const planned = yield* admission.plan(request)
+    const { run } = planned
+    const offers = offersOf(planned)
+    const input = planned._tag === "Capability" ? planned.route.input : request.request.input
+    const { kind, rehearsed } = kindOf(run, input, catalog.sandbox)
+    const subject = (provider: string) => subjectOf(run, provider)
+    const counted = yield* outcomes.measured(
+      offers.map((one) => subject(one.provider)),
+      kind
+    )
+    const countsOf = (provider: string) => {
+      const counts: OfferCounts | undefined = counted.get(subject(provider))
+      return countsFor(counts?.kind ?? null, rehearsed ? null : (counts?.all ?? null))
+    }
+    const { org_id, run_id, input_hash, plan } = run
+    const { reuse } = plan
+    const reused_from =
+      reuse === undefined
+        ? null
+        : ((yield* guards.reusable({ org_id, run_id, input_hash, reuse })) ?? reuse.found?.run_id ?? null)
+    const buys = reused_from === null && reuse?.mode !== "only"
+    const free: Verdict = { _tag: "Admitted" }
+    const { verdict, rule, budgets } = buys ? yield* verdictOn(run) : { verdict: free, rule: null, budgets: [] }
+    const hold = buys ? Money.MicroUsd(run.hold) : Money.zero
+    return {
+      minimum: Money.zero,
+      expected: buys ? expectedOf(planned, offers, countsOf) : Money.zero,
+      reused_from,
+      from: lowestCharge(
+        offers.filter((one) => one.excluded_because === null),
+        chargedAnswers(plan.accept),
+        hold
+      ),
+      maximum: hold,
+      hold,
+      offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
+      routing_reason: reasonOf({ ...run, reused_from }),
+      refused: verdict._tag === "Refused" ? verdict : null,
+      approval_rule: rule?.name ?? null,
+      budgets
+    } satisfies Quote
+  })
+
+  return quote
+})

@@ -1,6 +1,6 @@
 /** Quotes: a handler decodes the request as a run's, asks the actor and shows the quote. Nothing is written. */
 import { Effect, Schema } from "effect"
-import { Quotes } from "../../actors/runs/Quotes.ts"
+import { makeQuote } from "../../actors/runs/Quotes.ts"
 import { Quote } from "../../schema/nouns/Quote.ts"
 import { controlsOf } from "../../schema/runs/Run.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
@@ -14,7 +14,7 @@ const quoteJson = Schema.encodeSync(Quote)
 export const QuotesHandlers = group(
   "quotes",
   Effect.fnUntraced(function* (handlers) {
-    const quotes = yield* Quotes
+    const quoteOf = yield* makeQuote
 
     return handlers.handle(
       "quote",
@@ -33,7 +33,7 @@ export const QuotesHandlers = group(
         }
         // The middleware has received the body already, so reading it does not wait.
         const planned = yield* requestOf(payload, caller, Effect.orDie(request.text))
-        const { refused, reused_from, approval_rule, budgets: all, ...quote } = yield* quotes.quote(planned)
+        const { refused, reused_from, approval_rule, budgets: all, ...quote } = yield* quoteOf(planned)
         const sees = (access?.reads ?? null) === null
         // Other runs count in the budget of a label.
         const budgets = sees ? all : all.filter(({ label }) => label === null)

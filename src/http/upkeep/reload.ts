@@ -3,7 +3,7 @@ import { Console, Effect, Layer } from "effect"
 import { failedWith } from "../cli/terminal/exits.ts"
 import { harmless } from "../cli/terminal/text.ts"
 import { print } from "../operator/output.ts"
-import { type Answer, Reloads } from "../../layers/operator/Reloads.ts"
+import { type Answer, askReload } from "../../layers/operator/Reloads.ts"
 import { Redis } from "../../layers/queues/Redis.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { onDatabase } from "../operator/database.ts"
@@ -15,11 +15,11 @@ const lineOf = ({ host, pid, role, changed, restart, problem }: Answer): string 
   return restart.length === 0 ? `${name}: ${took}` : `${name}: ${took}; needs a restart for ${restart.join(", ")}`
 }
 
-const ReloadsLayer = Reloads.layer.pipe(Layer.provide(Signals.layer), Layer.provide(Redis.layer))
+const SignalsLayer = Signals.layer.pipe(Layer.provide(Redis.layer))
 
 export const reload = (json: boolean) =>
   Effect.gen(function* () {
-    const answers = yield* (yield* Reloads).ask
+    const answers = yield* askReload
     if (json) yield* print({ processes: answers })
     else for (const answer of answers) yield* Console.log(harmless(lineOf(answer)))
     if (answers.length === 0)
@@ -31,4 +31,4 @@ export const reload = (json: boolean) =>
       return yield* failedWith(
         `${refused} of ${answers.length} processes kept their settings. Correct them where these processes run (rungate config check), then reload again.`
       )
-  }).pipe(Effect.provide(ReloadsLayer), onDatabase)
+  }).pipe(Effect.provide(SignalsLayer), onDatabase)

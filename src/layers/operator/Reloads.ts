@@ -4,7 +4,7 @@
  * Requests and answers are signals, so they reach the processes of all roles on all machines. Each process reads its own variables and files.
  */
 import { hostname } from "node:os"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { Settings } from "../platform/Settings.ts"
 import { Signals } from "../queues/Signals.ts"
 
@@ -75,49 +75,32 @@ const packed = (answer: Answer) =>
     })
   ).toString("base64url")
 
-export class Reloads extends Context.Service<
-  Reloads,
-  {
-    /** Asks all processes. The answers that came in time. */
-    readonly ask: Effect.Effect<ReadonlyArray<Answer>>
-  }
->()("rungate/layers/operator/Reloads") {
-  static readonly layer = Layer.effect(
-    Reloads,
-    Effect.gen(function* () {
-      const signals = yield* Signals
-      const millis = yield* ReloadAnswerMillis
-      return Reloads.of({
-        ask: Effect.gen(function* () {
-          const id = crypto.randomUUID()
-          const received = new Map<string, Answer>()
-          yield* Effect.acquireUseRelease(
-            Effect.sync(() =>
-              signals.listen((ids) => {
-                for (const one of ids) {
-                  const [, from, text] = /^reloaded:([^:]+):(.+)$/.exec(one) ?? []
-                  if (from !== id || text === undefined) continue
-                  const answer = decode(Buffer.from(text, "base64url").toString())
-                  if (Option.isSome(answer)) received.set(`${answer.value.host} ${answer.value.pid}`, answer.value)
-                }
-              })
-            ),
-            // Repeated, because PostgreSQL may not deliver to a process that has just connected. A process reloads once for an id.
-            () =>
-              signals
-                .publish([`${asks}${id}`])
-                .pipe(
-                  Effect.andThen(Effect.sleep(`${millis / askTimes} millis`)),
-                  Effect.repeat({ times: askTimes - 1 })
-                ),
-            (stop) => Effect.sync(stop)
-          )
-          return [...received.values()].sort((a, b) => a.host.localeCompare(b.host) || a.pid - b.pid)
-        })
+/** Asks all processes. The answers that came in time. */
+export const askReload = Effect.gen(function* () {
+  const signals = yield* Signals
+  const millis = yield* ReloadAnswerMillis
+  const id = crypto.randomUUID()
+  const received = new Map<string, Answer>()
+  yield* Effect.acquireUseRelease(
+    Effect.sync(() =>
+      signals.listen((ids) => {
+        for (const one of ids) {
+          const [, from, text] = /^reloaded:([^:]+):(.+)$/.exec(one) ?? []
+          if (from !== id || text === undefined) continue
+          const answer = decode(Buffer.from(text, "base64url").toString())
+          if (Option.isSome(answer)) received.set(`${answer.value.host} ${answer.value.pid}`, answer.value)
+        }
       })
-    })
+    ),
+    // Repeated, because PostgreSQL may not deliver to a process that has just connected. A process reloads once for an id.
+    () =>
+      signals
+        .publish([`${asks}${id}`])
+        .pipe(Effect.andThen(Effect.sleep(`${millis / askTimes} millis`)), Effect.repeat({ times: askTimes - 1 })),
+    (stop) => Effect.sync(stop)
   )
-}
+  return [...received.values()].sort((a, b) => a.host.localeCompare(b.host) || a.pid - b.pid)
+})
 
 /** Reloads the settings of this process when somebody asks, until the scope closes. Returns an effect that does it at once. */
 export const answerReloads = Effect.fnUntraced(function* (role: string) {

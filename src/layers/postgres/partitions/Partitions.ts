@@ -5,7 +5,7 @@
  * Any number of processes may do this at once. The functions take a lock, work with the privileges of the tables' owner, and give up after half a
  * second if a table is busy, because statements of runs would wait behind them. The next call tries again.
  */
-import { Context, Effect, Layer, Ref, Schema } from "effect"
+import { Effect, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Settings } from "../../platform/Settings.ts"
 import { oneRowOf, rowsOf } from "../Rows.ts"
@@ -20,67 +20,58 @@ const stepsMax = 12
 /** Steps of one call: each deletes a day of Idempotency-Keys, or drops a month. */
 const dropsMax = 100
 
-export class Partitions extends Context.Service<
-  Partitions,
-  {
-    /** Makes, moves and drops what is due, and logs what an operator should know. */
-    readonly tend: Effect.Effect<void>
-  }
->()("rungate/layers/postgres/Partitions") {
-  static readonly layer = Layer.effect(
-    Partitions,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { retentionMonths } = yield* Settings
-      const said = yield* Ref.make("")
+/** Makes, moves and drops what is due, and logs what an operator should know. */
+export const makeTendPartitions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { retentionMonths } = yield* Settings
+  const said = yield* Ref.make("")
 
-      /** Each says it once, not every ten minutes. */
-      const warnOnce = Effect.fnUntraced(function* (text: string) {
-        if ((yield* Ref.getAndSet(said, text)) !== text) yield* Effect.logWarning(text)
-      })
+  /** Each says it once, not every ten minutes. */
+  const warnOnce = Effect.fnUntraced(function* (text: string) {
+    if ((yield* Ref.getAndSet(said, text)) !== text) yield* Effect.logWarning(text)
+  })
 
-      const makeMonths = Effect.gen(function* () {
-        for (const table of ["runs", "ledger"]) {
-          const { waiting } = yield* waitingRow(sql`SELECT make_months(${table}) AS waiting`)
-          if (waiting)
-            yield* Effect.logError(
-              `${table}_future has rows: a clock is ahead, or months were not made in time; see docs/operate.md`
-            )
-        }
-      })
+  const makeMonths = Effect.gen(function* () {
+    for (const table of ["runs", "ledger"]) {
+      const { waiting } = yield* waitingRow(sql`SELECT make_months(${table}) AS waiting`)
+      if (waiting)
+        yield* Effect.logError(
+          `${table}_future has rows: a clock is ahead, or months were not made in time; see docs/operate.md`
+        )
+    }
+  })
 
-      /** Reading a month takes as long as it is large. */
-      const patient = <A, E>(work: Effect.Effect<A, E>) =>
-        sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, work))
+  /** Reading a month takes as long as it is large. */
+  const patient = <A, E>(work: Effect.Effect<A, E>) =>
+    sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, work))
 
-      const ageMonths = Effect.gen(function* () {
-        for (let n = 0; n < stepsMax; n++) {
-          const { step } = yield* patient(stepRow(sql`SELECT age_month() AS step`))
-          if (step === null) return
-          yield* Effect.logInfo(`partition ${step}`)
-        }
-      })
+  const ageMonths = Effect.gen(function* () {
+    for (let n = 0; n < stepsMax; n++) {
+      const { step } = yield* patient(stepRow(sql`SELECT age_month() AS step`))
+      if (step === null) return
+      yield* Effect.logInfo(`partition ${step}`)
+    }
+  })
 
-      const dropMonths = Effect.gen(function* () {
-        const { allowed, role } = yield* allowedRow(sql`
+  const dropMonths = Effect.gen(function* () {
+    const { allowed, role } = yield* allowedRow(sql`
           SELECT has_function_privilege('drop_months(timestamptz)', 'EXECUTE') AS allowed, current_user::text AS role`)
-        if (!allowed)
-          return yield* warnOnce(
-            `RUNGATE_RETENTION_MONTHS drops nothing, because the role "${role}" may not drop months. As the owner of the schema, run: GRANT EXECUTE ON FUNCTION drop_months(timestamptz) TO ${role};`
-          )
-        for (let n = 0; n < dropsMax; n++) {
-          const [step] = yield* patient(
-            droppedRows(sql`
+    if (!allowed)
+      return yield* warnOnce(
+        `RUNGATE_RETENTION_MONTHS drops nothing, because the role "${role}" may not drop months. As the owner of the schema, run: GRANT EXECUTE ON FUNCTION drop_months(timestamptz) TO ${role};`
+      )
+    for (let n = 0; n < dropsMax; n++) {
+      const [step] = yield* patient(
+        droppedRows(sql`
               SELECT done, waits FROM drop_months(date_trunc('month', now(), 'UTC') - make_interval(months => ${retentionMonths}::int))`)
-          )
-          if (step === undefined) return
-          if (step.done === null) return yield* warnOnce(`retention keeps the month ${step.waits}`)
-          yield* Effect.logInfo(`retention: ${step.done}`)
-        }
-      })
+      )
+      if (step === undefined) return
+      if (step.done === null) return yield* warnOnce(`retention keeps the month ${step.waits}`)
+      yield* Effect.logInfo(`retention: ${step.done}`)
+    }
+  })
 
-      const tend = Effect.andThen(makeMonths, ageMonths)
-      return Partitions.of({ tend: Effect.orDie(retentionMonths === 0 ? tend : Effect.andThen(tend, dropMonths)) })
-    })
-  )
-}
+  const tend = Effect.andThen(makeMonths, ageMonths)
+
+  return Effect.orDie(retentionMonths === 0 ? tend : Effect.andThen(tend, dropMonths))
+})
