@@ -25,7 +25,6 @@ import { EventSequencer } from "./actors/events/EventSequencer.ts"
 import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
 import { PaymentEvents } from "./actors/payments/PaymentEvents.ts"
-import { ReferralActor } from "./actors/payments/ReferralActor.ts"
 import { RunActor } from "./actors/runs/RunActor.ts"
 import { Simulations } from "./actors/simulation/Simulations.ts"
 import { TopUps } from "./actors/payments/TopUps.ts"
@@ -43,8 +42,6 @@ import { Breakers } from "./layers/executor/Breakers.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
 import { CostDrifts } from "./layers/executor/CostDrifts.ts"
 import { CrashPoints } from "./layers/platform/CrashPoint.ts"
-import { Dns } from "./layers/accounts/Dns.ts"
-import { Discovery } from "./layers/search/Discovery.ts"
 import { ServiceDatabase } from "./layers/postgres/Database.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { Health } from "./layers/executor/Health.ts"
@@ -87,7 +84,6 @@ const PaymentsLayer = Layer.unwrap(
 
 const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Layer.merge(Breakers.layer, OwnAccounts.layer)),
-  Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(
@@ -97,8 +93,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
       Health.layer,
       CostDrifts.layer,
       ProviderCredits.layer,
-      OfferOutcomes.layer,
-      Dns.layer
+      OfferOutcomes.layer
     )
   ),
   Layer.provideMerge(Redis.layer),
@@ -115,7 +110,6 @@ const ApiLayer = Layer.mergeAll(
   Allowances.layer,
   TopUps.layer,
   PaymentEvents.layer,
-  ReferralActor.layer,
   EventFeed.layer,
   Layer.merge(AccountMails.layer, AlertMails).pipe(Layer.provide(Mailer.layer))
 ).pipe(

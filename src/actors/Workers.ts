@@ -32,7 +32,7 @@ import { Lanes } from "./mailbox/Lanes.ts"
 import { laneWorkers } from "./mailbox/LaneWorkers.ts"
 import { LookSeconds, makeLookUps } from "./runs/OutcomeLookups.ts"
 import { EventSequencer } from "./events/EventSequencer.ts"
-import { ReferralActor } from "./payments/ReferralActor.ts"
+import { makeAccrueShares } from "./payments/ReferralActor.ts"
 import { Waiters } from "./mailbox/Waiters.ts"
 import { RunActor } from "./runs/RunActor.ts"
 import type { TurnAnswer } from "./wallet/DecideTurn.ts"
@@ -99,7 +99,7 @@ export const Workers = Layer.effectDiscard(
     const history = yield* HistoryWorker
     const lookUps = yield* makeLookUps
     const [lanes, direct, { whenDue }] = [yield* Lanes, yield* DirectCommands, yield* DueWork]
-    const [referrals, tendPartitions] = [yield* ReferralActor, yield* makeTendPartitions]
+    const [accrueShares, tendPartitions] = [yield* makeAccrueShares, yield* makeTendPartitions]
     const [waiters, events] = [yield* Waiters, yield* EventSequencer]
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -279,7 +279,7 @@ export const Workers = Layer.effectDiscard(
     yield* repeatedly("reconciler", `${settings.reconcileSeconds} seconds`, payments.reconcile)
     yield* repeatedly("retention", retainEvery, history.retain)
     yield* repeatedly("partitions", partitionsEvery, tendPartitions)
-    yield* repeatedly("referrals", `${settings.referralSeconds} seconds`, referrals.accrue)
+    yield* repeatedly("referrals", `${settings.referralSeconds} seconds`, accrueShares)
     yield* repeatedly("look-ups of unknown outcomes", `${(yield* LookSeconds) * 1_000} millis`, lookUps())
     // Registered last, so it runs first: runs end while the lanes still commit their settlements. Then no turn waits for more.
     yield* Effect.addFinalizer(() =>

@@ -13,10 +13,10 @@ import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import type { Lanes } from "../../src/actors/mailbox/Lanes.ts"
 import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { DisputeSeconds } from "../../src/actors/warranty/DisputeWorker.ts"
-import type { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { service, worker } from "../../src/App.ts"
 import { Server } from "../../src/http/Server.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
+import type { ReferralShares } from "../../src/layers/accounts/ReferralShares.ts"
 import { digest } from "../../src/layers/accounts/Secrets.ts"
 import { PasswordCost } from "../../src/layers/accounts/Secrets.ts"
 import { Audit, type AuditReport } from "../../src/layers/audit/Audit.ts"
@@ -103,7 +103,7 @@ type Services =
   | CatalogStore
   | Endpoints
   | Lanes
-  | ReferralActor
+  | ReferralShares
   | Signals
   | WalletLimits
 type Everything = Context.Context<Services>

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodePay } from "../../src/actors/mailbox/Commands.ts"
-import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
+import { makeAccrueShares } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import { figures, type Tenant, until, withApp } from "../kit/app.ts"
@@ -59,7 +59,7 @@ describe("equations of payments and referrals", () => {
     )
     const search = { capability: "people.search", input: { titles: ["x"], limit: 25 } }
     for (let n = 0; n < 3; n++) await app.call(token, "POST", "/v1/run", { body: search })
-    await Effect.runPromise(Context.get(app.context, ReferralActor).accrue)
+    await Effect.runPromise(Effect.provideContext(Effect.flatten(makeAccrueShares), app.context))
     await until(
       "the share",
       () => app.sql("SELECT 1 FROM ledger WHERE reference LIKE '%:share:1'"),

@@ -4,7 +4,7 @@
  * It uses the system's name servers or those of RUNGATE_DNS_SERVERS. Name servers cache answers, negative ones too.
  */
 import { Resolver } from "node:dns/promises"
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Effect, Semaphore } from "effect"
 import { Settings } from "../platform/Settings.ts"
 
 /** Timeout of one query to one server. A server is queried twice. */
@@ -38,47 +38,36 @@ const sanitized = (record: string): string =>
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?")
     .slice(0, recordLengthMax)
 
-export class Dns extends Context.Service<
-  Dns,
-  {
-    readonly texts: (name: string) => Effect.Effect<Texts>
-  }
->()("rungate/layers/accounts/Dns") {
-  static readonly layer = Layer.effect(
-    Dns,
-    Effect.gen(function* () {
-      const { dnsServers } = yield* Settings
-      const slots = yield* Semaphore.make(lookupsMax)
+/** Looks up the TXT records of a name. */
+export const makeTextRecords = Effect.gen(function* () {
+  const { dnsServers } = yield* Settings
+  const slots = yield* Semaphore.make(lookupsMax)
 
-      const lookUp = (name: string) =>
-        Effect.callback<Texts>((resume) => {
-          const resolver = new Resolver({ timeout: serverMillis, tries: 2 })
-          if (dnsServers.length > 0) resolver.setServers([...dnsServers])
-          resolver.resolveTxt(name).then(
-            (records) => {
-              // DNS splits a long record into several strings.
-              const joined = records.slice(0, recordsMax).map((parts) => sanitized(parts.join("")))
-              resume(Effect.succeed(joined.length === 0 ? { _tag: "None" } : { _tag: "Found", records: joined }))
-            },
-            (error: unknown) => {
-              const code = codeOf(error)
-              resume(Effect.succeed(absentCodes.has(code) ? { _tag: "None" } : { _tag: "Failed", code }))
-            }
-          )
-          return Effect.sync(() => resolver.cancel())
-        })
-
-      return Dns.of({
-        texts: (name) =>
-          slots
-            .withPermits(1)(lookUp(name))
-            .pipe(
-              Effect.timeoutOrElse({
-                duration: `${lookupMillis} millis`,
-                orElse: () => Effect.succeed<Texts>({ _tag: "Failed", code: "ETIMEOUT" })
-              })
-            )
-      })
+  const lookUp = (name: string) =>
+    Effect.callback<Texts>((resume) => {
+      const resolver = new Resolver({ timeout: serverMillis, tries: 2 })
+      if (dnsServers.length > 0) resolver.setServers([...dnsServers])
+      resolver.resolveTxt(name).then(
+        (records) => {
+          // DNS splits a long record into several strings.
+          const joined = records.slice(0, recordsMax).map((parts) => sanitized(parts.join("")))
+          resume(Effect.succeed(joined.length === 0 ? { _tag: "None" } : { _tag: "Found", records: joined }))
+        },
+        (error: unknown) => {
+          const code = codeOf(error)
+          resume(Effect.succeed(absentCodes.has(code) ? { _tag: "None" } : { _tag: "Failed", code }))
+        }
+      )
+      return Effect.sync(() => resolver.cancel())
     })
-  )
-}
+
+  return (name: string) =>
+    slots
+      .withPermits(1)(lookUp(name))
+      .pipe(
+        Effect.timeoutOrElse({
+          duration: `${lookupMillis} millis`,
+          orElse: () => Effect.succeed<Texts>({ _tag: "Failed", code: "ETIMEOUT" })
+        })
+      )
+})

@@ -3,7 +3,7 @@
  *
  * Searches use the old index until the new one is complete.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Effect, Semaphore } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { Catalog, type CatalogEntry } from "../catalog/Catalog.ts"
 import { inSlices } from "../platform/inSlices.ts"
@@ -92,48 +92,39 @@ function* documentsOf(items: ReadonlyArray<Item>, snapshot: Snapshot): Generator
   return documents
 }
 
-export class Discovery extends Context.Service<
-  Discovery,
-  { readonly search: (request: DiscoverRequest) => Effect.Effect<DiscoverResult> }
->()("rungate/layers/search/Discovery") {
-  static readonly layer = Layer.effect(
-    Discovery,
-    Effect.gen(function* () {
-      const catalog = yield* Catalog
-      const endpoints = yield* Endpoints
-      let built: CurrentIndex | null = null
+/** Searches the catalog for what does a job. */
+export const makeSearch = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const endpoints = yield* Endpoints
+  let built: CurrentIndex | null = null
 
-      const build = Effect.gen(function* () {
-        const snapshot = endpoints.snapshot()
-        if (built?.snapshot === snapshot) return built
-        const items = yield* inSlices(itemsOf(catalog.entries, snapshot))
-        const documents = yield* inSlices(documentsOf(items, snapshot))
-        built = { items, snapshot, index: yield* buildIndex(documents) }
-        return built
-      })
-      // One rebuild at a time: a second caller gets the index that the first one built.
-      const rebuild = Semaphore.makeUnsafe(1).withPermits(1)(build)
-      endpoints.onChange(Effect.asVoid(rebuild))
+  const build = Effect.gen(function* () {
+    const snapshot = endpoints.snapshot()
+    if (built?.snapshot === snapshot) return built
+    const items = yield* inSlices(itemsOf(catalog.entries, snapshot))
+    const documents = yield* inSlices(documentsOf(items, snapshot))
+    built = { items, snapshot, index: yield* buildIndex(documents) }
+    return built
+  })
+  // One rebuild at a time: a second caller gets the index that the first one built.
+  const rebuild = Semaphore.makeUnsafe(1).withPermits(1)(build)
+  endpoints.onChange(Effect.asVoid(rebuild))
 
-      return Discovery.of({
-        search: Effect.fnUntraced(function* ({ query, limit, kind, provider }) {
-          const { index, items, snapshot } = built ?? (yield* rebuild)
-          const request = {
-            query,
-            limit,
-            ...(kind === null ? {} : { kind }),
-            ...(provider === null ? {} : { provider })
-          }
-          // A capability's slug looks like a domain, but is no data.
-          const slugs = catalog.find(query.trim().toLowerCase()) === undefined ? queryForData(query) : null
-          const hits = search(index, slugs === null ? request : { ...request, query: slugs })
-          const itemsFound = hits.flatMap(({ id, score }) => {
-            const item = items[id]
-            return item === undefined ? [] : [{ item, score }]
-          })
-          return { items: itemsFound, hinted: hintsFor(index, request, hits), snapshot }
-        })
-      })
+  return Effect.fnUntraced(function* ({ query, limit, kind, provider }: DiscoverRequest) {
+    const { index, items, snapshot } = built ?? (yield* rebuild)
+    const request = {
+      query,
+      limit,
+      ...(kind === null ? {} : { kind }),
+      ...(provider === null ? {} : { provider })
+    }
+    // A capability's slug looks like a domain, but is no data.
+    const slugs = catalog.find(query.trim().toLowerCase()) === undefined ? queryForData(query) : null
+    const hits = search(index, slugs === null ? request : { ...request, query: slugs })
+    const itemsFound = hits.flatMap(({ id, score }) => {
+      const item = items[id]
+      return item === undefined ? [] : [{ item, score }]
     })
-  )
-}
+    return { items: itemsFound, hinted: hintsFor(index, request, hits), snapshot }
+  })
+})

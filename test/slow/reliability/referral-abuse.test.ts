@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { Context, Effect, Layer } from "effect"
 import { CommandClient } from "../../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../../src/actors/mailbox/Commands.ts"
-import { ReferralActor } from "../../../src/actors/payments/ReferralActor.ts"
+import { makeAccrueShares } from "../../../src/actors/payments/ReferralActor.ts"
 import { LookSeconds } from "../../../src/actors/runs/OutcomeLookups.ts"
 import { DriftTolerancePercent } from "../../../src/layers/executor/CostDrifts.ts"
 import { dollars, MicroUsd, usd } from "../../../src/schema/money/Money.ts"
@@ -70,8 +70,7 @@ afterEach(async () => {
   for (const { logs } of [app, other]) expect(logs.filter((line) => line.includes("could not be computed"))).toEqual([])
 })
 
-const accrue = (at: App = app) =>
-  Effect.runPromise(Effect.flatMap(ReferralActor, (actor) => actor.accrue).pipe(Effect.provideContext(at.context)))
+const accrue = (at: App = app) => Effect.runPromise(Effect.provideContext(Effect.flatten(makeAccrueShares), at.context))
 
 interface Member {
   readonly org_id: string

@@ -1,6 +1,6 @@
 /** Sending domains: people add and remove them, and a DNS record that the service looks up verifies them. */
 import { Effect, Schema } from "effect"
-import { Dns } from "../../../layers/accounts/Dns.ts"
+import { makeTextRecords } from "../../../layers/accounts/Dns.ts"
 import { type SenderRow, Senders, sendersMax } from "../../../layers/accounts/Senders.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { refused, refusedWith } from "../../../schema/Errors.ts"
@@ -41,7 +41,7 @@ export const SendersHandlers = group(
   "senders",
   Effect.fnUntraced(function* (handlers) {
     const senders = yield* Senders
-    const dns = yield* Dns
+    const textRecords = yield* makeTextRecords
     const asCaller = yield* makeAsCaller
     const { mode } = yield* Settings
     const sandbox = mode === "sandbox"
@@ -70,7 +70,7 @@ export const SendersHandlers = group(
         if (row.verified_at !== null) return view(row)
         const { name, value } = recordOf(row)
         if (!sandbox) {
-          const texts = yield* dns.texts(name)
+          const texts = yield* textRecords(name)
           if (texts._tag === "Failed") {
             return yield* refusedWith(
               "service_unavailable",

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
-import { Discovery } from "../../../layers/search/Discovery.ts"
+import { makeSearch } from "../../../layers/search/Discovery.ts"
 import { Endpoints, type RawProvider } from "../../../layers/catalog/Endpoints.ts"
 import { Marketplace } from "../../../layers/catalog/Marketplace.ts"
 import { ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
@@ -60,7 +60,7 @@ export const DiscoveryHandlers = group(
   "discovery",
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog
-    const discovery = yield* Discovery
+    const search = yield* makeSearch
     const endpoints = yield* Endpoints
     const health = yield* Health
     const actors = yield* Marketplace
@@ -97,7 +97,7 @@ export const DiscoveryHandlers = group(
       discover: Effect.fnUntraced(function* ({ payload }) {
         const provider = payload.provider ?? null
         if (provider !== null) yield* providerOf(provider)
-        const { items, hinted, snapshot } = yield* discovery.search({
+        const { items, hinted, snapshot } = yield* search({
           query: payload.query,
           limit: payload.limit ?? discoverLimitDefault,
           kind: payload.kind ?? null,
