@@ -175,11 +175,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const [budgets, guards, reuse, reports] = [turnBudgets(view), turnGuards(view), turnReuse(view), turnReports()]
 
   const open = (run: TurnRun) => {
-    const rule = approvals.ruleOf(run)
+    const rule = approvals.opened(run)
     const [free_bytes, label_budgets] = [guards.admitted(run, rule?.expires_after ?? null), budgets.labelsOf(run)]
     // Others do not wait for a run that may never start.
     if (rule === null) reuse.claim(run)
-    else approvals.wait(run, rule)
     const plan = run.plan()
     const step = nextStep(plan, []) ?? { provider: "", own: false }
     const { provider } = step

@@ -14,11 +14,12 @@ export const turnApprovals = (view: Pick<TurnView, "approvals" | "wallets" | "no
   const decided = new Map<string, DecidedApproval>()
 
   return {
-    /** The rule for which a new run waits. Null if it needs no approval. */
-    ruleOf: (run: TurnRun): ApprovalRule | null => ruleOf(view.wallets.get(run.org_id)?.wallet.approval_rules, run),
-    wait: (run: TurnRun, matched: ApprovalRule) => {
+    /** The rule for which a new run waits from now on. Null if it needs no approval. */
+    opened: (run: TurnRun): ApprovalRule | null => {
       const { run_id, org_id, hold } = run
-      waiting.set(run_id, { run_id, org_id, hold, started_by: run.plan().by ?? null, rule: matched })
+      const rule = ruleOf(view.wallets.get(org_id)?.wallet.approval_rules, run)
+      if (rule !== null) waiting.set(run_id, { run_id, org_id, hold, started_by: run.plan().by ?? null, rule })
+      return rule
     },
     /** What the command comes to, or why it does not count. A run that does not wait any more was decided. */
     decide: ({ payload }: TurnCommand, run: TurnRun): Ruled => {

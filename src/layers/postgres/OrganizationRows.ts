@@ -13,7 +13,7 @@ export interface OrganizationRows<Row> {
     org_id: string,
     before: string | null,
     limit: number,
-    filter?: Readonly<Record<string, string>>
+    filter?: Readonly<Record<string, string | undefined>>
   ) => Effect.Effect<ReadonlyArray<Row>>
   readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
 }
@@ -44,7 +44,9 @@ export const organizationRows = <Row>(
     find: (org_id, id) =>
       Effect.map(shown(sql`${selected(org_id)} AND ${key} = ${id}`, org_id), ([row]) => row ?? null),
     list: (org_id, before, limit, filter = {}) => {
-      const filters = Object.entries(filter).map(([name, value]) => sql`${sql(name)} = ${value}`)
+      const filters = Object.entries(filter).flatMap(([name, value]) =>
+        value === undefined ? [] : [sql`${sql(name)} = ${value}`]
+      )
       return shown(
         sql`${selected(org_id)} AND (${before}::text IS NULL OR ${key} < ${before}) AND ${sql.and(filters)} ORDER BY ${key} DESC LIMIT ${limit}`,
         org_id

@@ -30,15 +30,22 @@ export const conditionFields = {
 export const Conditions = Schema.Struct(conditionFields)
 export type Conditions = typeof Conditions.Type
 
-export const approvalRoles = ["member", "admin", "owner"] as const
+/** Who decides about the runs of a rule, and how long. */
+export const decisionFields = {
+  role: Schema.Literals(["member", "admin", "owner"]).annotate({
+    description: "the least role of a member who may decide"
+  }),
+  self_approval: Schema.Boolean.annotate({ description: "whether a member may approve a run that the member started" }),
+  expires_after: Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 604_800 })).annotate({
+    description: "seconds until a run that nobody approves ends: a minute to seven days"
+  })
+}
 
+/** A rule as a wallet has it. */
 const ApprovalRule = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  role: Schema.Literals(approvalRoles),
-  self_approval: Schema.Boolean,
-  /** Seconds. */
-  expires_after: Schema.Int,
+  ...decisionFields,
   conditions: Conditions
 })
 export type ApprovalRule = typeof ApprovalRule.Type
@@ -121,8 +128,8 @@ export type Ruling = typeof Ruling.Type
 export const Approval = Schema.Struct({
   state: Schema.Literals(approvalStates),
   rule_name: Schema.String,
-  role: Schema.Literals(roles),
-  self_approval: Schema.Boolean,
+  role: decisionFields.role,
+  self_approval: decisionFields.self_approval,
   started_by: Schema.NullOr(Schema.String),
   digest: Schema.NullOr(Schema.String),
   /** Microseconds since 1970. */

@@ -1,7 +1,7 @@
 /** Approvals and their rules: which runs wait for a member's yes, and what the members said. */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { approvalRoles, approvalStates, conditionFields } from "../guards/Approval.ts"
+import { approvalStates, conditionFields, decisionFields } from "../guards/Approval.ts"
 import { optional } from "../optional.ts"
 import {
   component,
@@ -17,24 +17,16 @@ import {
   withExample
 } from "./Noun.ts"
 
-const ruleFields = {
-  role: Schema.Literals(approvalRoles).annotate({ description: "the least role of a member who may decide" }),
-  self_approval: Schema.Boolean.annotate({ description: "whether a member may approve a run that the member started" }),
-  expires_after: Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 604_800 })).annotate({
-    description: "seconds until a run that nobody approves ends: a minute to seven days"
-  }),
-  active: Schema.Boolean
-}
 export const ruleName = Schema.NonEmptyString.check(Schema.isMaxLength(80))
 
 /** What a person sets of a rule. */
 export const ruleSettings = {
   name: optional(ruleName),
   ...conditionFields,
-  role: optional(ruleFields.role),
-  self_approval: optional(ruleFields.self_approval),
-  expires_after: optional(ruleFields.expires_after),
-  active: optional(ruleFields.active)
+  role: optional(decisionFields.role),
+  self_approval: optional(decisionFields.self_approval),
+  expires_after: optional(decisionFields.expires_after),
+  active: optional(Schema.Boolean)
 }
 export type RuleChange = Schema.Struct<typeof ruleSettings>["Type"]
 
@@ -42,7 +34,8 @@ export const ApprovalRule = component("ApprovalRule", {
   id: idOf("apr"),
   name: ruleName,
   ...conditionFields,
-  ...ruleFields,
+  ...decisionFields,
+  active: Schema.Boolean,
   created_at: time
 }).pipe(
   withColumns({
@@ -67,7 +60,7 @@ export const Approval = component("Approval", {
   run_id,
   state: Schema.Literals(approvalStates),
   rule: text("Name of the rule that the run matched."),
-  role: ruleFields.role,
+  role: decisionFields.role,
   capability: Schema.NullOr(capability),
   endpoint: Schema.NullOr(endpoint),
   key_id: Schema.NullOr(Schema.String).annotate({ description: "null for a session" }),

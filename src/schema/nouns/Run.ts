@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 import { withColumns } from "../Columns.ts"
-import { approvalRoles } from "../guards/Approval.ts"
+import { decisionFields } from "../guards/Approval.ts"
 import { isErrorCode, statusOf } from "../Errors.ts"
 import { usd } from "../money/Money.ts"
 import { component, amountText, timeText } from "./Noun.ts"
@@ -21,7 +21,7 @@ import { Attempt, Control, controlsOf, isFinal, isRunStatus, isStoppable, RunErr
 const Waiting = component("RunApproval", {
   code: Schema.Literal("approval_required"),
   rule: Schema.String.annotate({ description: "the name of the rule that it matches" }),
-  role: Schema.Literals(approvalRoles).annotate({ description: "the least role of a member who may decide" }),
+  role: decisionFields.role,
   url: Schema.String.annotate({ description: "the page on which a member decides" }),
   expires_at: timeText,
   tell: Schema.String.annotate({ description: "what an agent tells its person" })

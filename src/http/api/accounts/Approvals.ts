@@ -12,15 +12,14 @@ export const RuleRequest = component("ApprovalRuleRequest", { ...ruleSettings, n
 )
 const RuleChange = component("ApprovalRuleChange", ruleSettings).pipe(withExample({ active: false }))
 
-const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
-  description: "the digest of the approval that the member saw: another one is refused"
-})
-const Decision = component("ApprovalDecision", { digest }).pipe(withExample({}))
 /** As many as a page of the console shows. */
 const decidedMax = 100
 
+const digest = optional(Schema.String.check(Schema.isMaxLength(64))).annotate({
+  description: "the digest of the approval that the member saw: another one is refused"
+})
 const decision = {
-  payload: Decision,
+  payload: component("ApprovalDecision", { digest }).pipe(withExample({})),
   success: Approval,
   error: [Wire.service_unavailable]
 } as const

@@ -60,8 +60,7 @@ export const ApprovalsHandlers = group(
       removeRule: rule.removal(asCaller, rules.remove),
       list: Effect.fnUntraced(function* ({ query: { state, ...page } }) {
         const { org_id } = yield* CurrentCaller
-        const read = (before: string | null, limit: number) =>
-          approvals.list(org_id, before, limit, state === undefined ? {} : { state })
+        const read = (before: string | null, limit: number) => approvals.list(org_id, before, limit, { state })
         return yield* pageBy("run", page, read, ({ run_id }) => run_id, approvalView)
       }),
       get: ({ params }) => Effect.map(find(params.run_id), approvalView),

@@ -10,44 +10,40 @@ import { columnsOf } from "../../lists/nouns.tsx"
 import { Page, Panel } from "../../parts/Page.tsx"
 import { type Approval, Decide } from "./Decide.tsx"
 
-type Rule = AnswerOf<"approvals", "rules">["items"][number]
-
 const form = payloadForm("approvals", "addRule", ["active"])
 const changes = ["approval-rules"]
-
-const Actions = ({ rule: { id, name, active } }: { readonly rule: Rule }) => {
-  const params = { approval_rule_id: id }
-
-  return (
-    <div className="flex flex-wrap items-start justify-end gap-2">
-      <ActionButton send={() => api.approvals.changeRule({ params, payload: { active: !active } })} changes={changes}>
-        {active ? "Turn off" : "Turn on"}
-      </ActionButton>
-      <ConfirmAction
-        send={() => api.approvals.removeRule({ params })}
-        says={`${name} is removed.`}
-        changes={changes}
-        word="Remove"
-        title={`Remove ${name}?`}
-        confirm="Remove the rule"
-        cancel="Keep it"
-      >
-        <p>New runs no longer wait because of it. Runs that wait already wait on.</p>
-      </ConfirmAction>
-    </div>
-  )
-}
 
 const Rules = () => {
   const may = useMay("approvals.addRule")
   const paged = usePaged(["approval-rules"], (from) => api.approvals.rules({ query: from }))
+  const actions = ({ id, name, active }: AnswerOf<"approvals", "rules">["items"][number]) => {
+    const params = { approval_rule_id: id }
+    return (
+      <div className="flex flex-wrap items-start justify-end gap-2">
+        <ActionButton send={() => api.approvals.changeRule({ params, payload: { active: !active } })} changes={changes}>
+          {active ? "Turn off" : "Turn on"}
+        </ActionButton>
+        <ConfirmAction
+          send={() => api.approvals.removeRule({ params })}
+          says={`${name} is removed.`}
+          changes={changes}
+          word="Remove"
+          title={`Remove ${name}?`}
+          confirm="Remove the rule"
+          cancel="Keep it"
+        >
+          <p>New runs no longer wait because of it. Runs that wait already wait on.</p>
+        </ConfirmAction>
+      </div>
+    )
+  }
   return (
     <>
       <Panel title="Rules">
         <PagedTable
           paged={paged}
           label="Which runs wait"
-          columns={columnsOf("ApprovalRule", { actions: may && ((rule) => <Actions rule={rule} />) })}
+          columns={columnsOf("ApprovalRule", { actions: may && actions })}
           empty="No run needs an approval."
           hint="A rule says from which amount, for which capabilities or keys a run waits."
         />
