@@ -23,7 +23,7 @@ const refusal = problem(
 
 const answerTo = (request: Request, trouble: RedisTrouble): Response => {
   // Not by a URL parser: a client may send any text as the host, and a parser throws.
-  const pathname = request.url.replace(/^[a-z]+:\/\/[^/]*|\?.*$/g, "")
+  const pathname = /^[a-z]+:\/\/[^/?]*([^?]*)/.exec(request.url)?.[1] ?? ""
   const reads = request.method === "GET" || request.method === "HEAD"
   if (reads && (pathname === "/livez" || pathname === "/healthz")) return Response.json({ status: "ok" })
   if (reads && pathname === "/readyz")
