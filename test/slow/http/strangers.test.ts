@@ -1,8 +1,8 @@
 /** What a stranger without an account sends to doors that are open to everybody. */
 import { describe, expect, test } from "bun:test"
 import { connect } from "node:net"
-import { type App, withApp } from "../kit/app.ts"
-import { register } from "./oauth/agent.ts"
+import { type App, withApp } from "../../kit/app.ts"
+import { register } from "../../http/oauth/agent.ts"
 
 const app: App = withApp({ settings: { RUNGATE_RATE_LIMIT: "1000" } })
 
