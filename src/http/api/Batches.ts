@@ -7,6 +7,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { RunRequest } from "./Runs.ts"
+import { LabelQuery } from "./shapes/RunQuery.ts"
 import { Batch } from "../../schema/nouns/Batch.ts"
 import { component, withExample } from "../../schema/nouns/Noun.ts"
 
@@ -41,11 +42,14 @@ export const BatchRetry = component("BatchRetry", {
 }).pipe(withExample({ max_total: "30.00" }))
 
 /** The query of a batch in CSV. */
-export const CsvBatchQuery = {
-  capability: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
-  map: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4_000))),
-  max_total: Schema.optionalKey(Usd)
-}
+export const CsvBatchQuery = Schema.StructWithRest(
+  Schema.Struct({
+    capability: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+    map: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4_000))),
+    max_total: Schema.optionalKey(Usd)
+  }),
+  [LabelQuery]
+)
 
 /** Two rows that have ended. */
 const resultsExample = `${[
@@ -71,7 +75,7 @@ export class BatchesApi extends HttpApiGroup.make("batches").add(
   operation(
     { role: "member", keys: "runs", verified: true, own: true, command: "batch" },
     "Start a batch",
-    `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
+    `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. Labels of its runs are parameters such as metadata.customer=acme. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
   ).post("create", "/batches", {
     headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
     query: CsvBatchQuery,

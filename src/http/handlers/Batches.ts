@@ -15,7 +15,8 @@ import { problem, refused, refusedWith } from "../../schema/Errors.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { MicroUsd, usd } from "../../schema/money/Money.ts"
-import { storedMetadata } from "../../schema/runs/Metadata.ts"
+import { labelsMax } from "../../schema/accounts/KeyAccess.ts"
+import { isMetadataValue, storedMetadata, valueCharsMax } from "../../schema/runs/Metadata.ts"
 import { storageFull } from "../../schema/wallet/FreeStorage.ts"
 import { signIn } from "../../schema/Steps.ts"
 import { ownMessage } from "../../schema/accounts/OwnMessages.ts"
@@ -33,6 +34,7 @@ import { idempotencyKeyOf } from "../submission/SubmitRun.ts"
 import { resultCells, resultColumns, resultLine } from "./BatchResults.ts"
 import { wantsCsv } from "./CsvPage.ts"
 import { pageOf } from "./ListPage.ts"
+import { metadataOf } from "./RunList.ts"
 import { takeStream } from "./EventStream.ts"
 
 const batchUrl = (batch_id: string) => `/v1/batches/${batch_id}`
@@ -68,9 +70,12 @@ const tooMany = refusedWith(
   `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
 )
 
-type Query = Schema.Struct.Type<typeof CsvBatchQuery>
 /** A CSV as the JSON that says the same. */
-const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: string, query: Query) {
+const fromCsv = Effect.fnUntraced(function* (
+  catalog: Catalog["Service"],
+  text: string,
+  query: typeof CsvBatchQuery.Type
+) {
   const { capability, map, max_total } = query
   if (capability === undefined) return yield* refused("query.capability", "is required with a CSV body")
   const entry = catalog.find(capability)
@@ -83,7 +88,15 @@ const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: 
     return yield* refusedWith("capability_not_found", message, [{ path: "query.capability", message }])
   }
   const inputs = yield* csvRuns(text, map, inputFieldsOf(entry.capability.input.jsonSchema))
-  const batch: BatchRequest = { runs: inputs.map((input) => ({ capability, input })), max_total: max_total ?? null }
+  const runs = inputs.map((input) => ({ capability, input }))
+  const metadata = yield* metadataOf(query, (value) => value)
+  const labels = Object.entries(metadata ?? {})
+  if (labels.length > labelsMax) return yield* refused("query.metadata", `must have at most ${labelsMax} labels`)
+  const [long] = labels.find(([, value]) => !isMetadataValue(value)) ?? []
+  if (long !== undefined)
+    return yield* refused(`query.metadata.${long}`, `must have at most ${valueCharsMax} characters`)
+  // A batch without labels is the same request as before.
+  const batch: BatchRequest = { runs, max_total: max_total ?? null, ...(metadata === null ? {} : { metadata }) }
   return batch
 })
 

@@ -12,15 +12,17 @@ import { pageOrCsv } from "./CsvPage.ts"
 import { listedJson, runCells, runColumns, withoutWallet } from "../../schema/nouns/Run.ts"
 import { shortened } from "../../schema/json/StorableText.ts"
 
-/** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
-const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
+/** The labels in query parameters such as `metadata.campaign=spring`. Null without any. */
+export const metadataOf = Effect.fnUntraced(function* (
+  query: Readonly<Record<string, unknown>>,
+  valueOf: (value: string) => string
+) {
   const labels: Record<string, string> = {}
   for (const [parameter, value] of Object.entries(query)) {
     if (!parameter.startsWith(metadataPrefix) || typeof value !== "string") continue
     const name = parameter.slice(metadataPrefix.length)
     if (!isMetadataName(name)) return yield* refused(`query.${metadataPrefix}<name>`, `${nameRule} after the first dot`)
-    // No run has a longer value. It is not refused, because a filter may be any text.
-    labels[name] = isMetadataValue(value) ? value : shortened(value, 1_000)
+    labels[name] = valueOf(value)
   }
   const metadata: Metadata | null = Object.keys(labels).length === 0 ? null : labels
   return metadata
@@ -32,7 +34,8 @@ export const listRuns = (reads: Reads["Service"]) =>
     if (query.cursor !== undefined && !looksLike("run", query.cursor)) return yield* notACursor
     const { status = null, capability = null, provider = null, endpoint = null, key_id = null } = query
     const period = yield* periodOf(query)
-    const metadata = yield* metadataOf(query)
+    // No run has a longer value. It is not refused, because a filter may be any text.
+    const metadata = yield* metadataOf(query, (value) => (isMetadataValue(value) ? value : shortened(value, 1_000)))
     const keys = access?.reads ?? null
     const filter = { org_id, status, capability, provider, endpoint, key_id, ...period, metadata, keys }
     const page = Effect.fnUntraced(function* (before: string | null, limit: number) {

@@ -340,7 +340,35 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
       ])
     })
 
+    test("has labels, as a list is filtered by them, and counts in their budgets", async () => {
+      const tenant = await app.tenant("5.00")
+      const session = await tenant.session()
+      const budget = { label: "customer", value: "acme & söhne", limit: "0.005", period: "total" }
+      await app.call(session, "PUT", "/v1/label-budgets", { body: budget })
+      const query = `capability=email.verify&metadata.customer=${encodeURIComponent(budget.value)}&metadata.campaign=spring`
+      const started = await app.call(tenant.key, "POST", `/v1/batches?${query}`, {
+        raw: "email\na@example.com\nb@example.com\n",
+        headers: { "content-type": "text/csv" }
+      })
+      expect([started.status, started.body.metadata]).toEqual([202, { customer: budget.value, campaign: "spring" }])
+      const ended = () => tenant.get(`/v1/batches/${started.body.id}`)
+      const { body } = await until("the end", ended, (one) => one.body.done)
+      expect(body.rows).toMatchObject({ succeeded: 1, blocked: 1 })
+    })
+
     test.each([
+      [
+        "a label with a wrong name",
+        "email\na@example.com",
+        "capability=email.verify&metadata.a%20b=x",
+        "query.metadata.<name>"
+      ],
+      [
+        "a label that is too long",
+        "email\na@example.com",
+        `capability=email.verify&metadata.a=${"x".repeat(501)}`,
+        "query.metadata.a"
+      ],
       ["no capability", "email\na@example.com", "map=email=email", "query.capability"],
       ["an unknown column", "email\na@example.com", "capability=email.verify&map=email=Mail", "query.map"],
       ["an unknown field", "email\na@example.com", "capability=email.verify&map=mail=email", "query.map"],

@@ -9,6 +9,9 @@ const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 /** Shared by lists and usage. */
 export const periodQuery = { from: Schema.optionalKey(Moment), to: Schema.optionalKey(Moment) }
 
+/** One parameter `metadata.<name>` for each label. */
+export const LabelQuery = Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.String)
+
 export const RunQuery = Schema.StructWithRest(
   Schema.Struct({
     ...listQuery,
@@ -19,6 +22,6 @@ export const RunQuery = Schema.StructWithRest(
     endpoint: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(1_000))),
     key_id: Schema.optionalKey(Slug)
   }),
-  [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.String)]
+  [LabelQuery]
 )
 export type RunQuery = typeof RunQuery.Type

@@ -9,13 +9,14 @@ import { Effect } from "effect"
 import { Command, Flag, Argument } from "effect/cli"
 import { usd as usdText } from "../../../schema/money/Money.ts"
 import { Batch } from "../../../schema/nouns/Batch.ts"
+import { metadataPrefix } from "../../../schema/runs/Metadata.ts"
 import { BatchesApi } from "../../api/Batches.ts"
 import { drawn, factLines, listed, nounFacts } from "../answers/draw.ts"
 import { call, ask } from "../answers/operation.ts"
 import { row } from "../answers/row.ts"
 import { read } from "../answers/show.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { argument, boolean, text, withExamples, optional, optionalArgument, usd } from "../terminal/flags.ts"
+import { argument, boolean, metadata, text, withExamples, optional, optionalArgument, usd } from "../terminal/flags.ts"
 import { linesOf, outcomesOf, untilResults, uploadSeconds, followed, type Progress } from "./BatchProgress.ts"
 import { bad } from "../terminal/exits.ts"
 import type { Sheet } from "../../client/JoinedCsv.ts"
@@ -111,20 +112,22 @@ export const batch = Command.make(
       Flag.map((pairs) => (pairs.length === 0 ? null : pairs.join(",")))
     ),
     maxTotal: usd("max-total", "the most that the whole batch may cost in USD, such as 25.00"),
+    labels: metadata("a label of all its runs as name=value, such as customer=acme; may be repeated"),
     output: text("output", "the file for the results; default: stdout").pipe(Flag.withAlias("o")),
     again: boolean("again", "run the same file once more, and pay for it once more"),
     yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y"))
   },
-  Effect.fnUntraced(function* ({ file, capability, map, maxTotal, output, again, yes }) {
+  Effect.fnUntraced(function* ({ file, capability, map, maxTotal, labels, output, again, yes }) {
     const screen = yield* Screen
     const { text: csv, header, rows } = yield* linesOf(file)
     if (screen.askable && !yes) {
       const { confirmBatch } = yield* Effect.promise(() => import("./batchQuote.ts"))
-      yield* confirmBatch({ header, rows, capability, map, maxTotal, again })
+      yield* confirmBatch({ header, rows, capability, map, maxTotal, labels, again })
     }
     const max_total = usdText(maxTotal)
-    const query = { capability, max_total, ...(map === null ? {} : { map }) }
-    const key = keyOf([csv, capability, map ?? "", max_total, again ? crypto.randomUUID() : ""])
+    const parameters = Object.fromEntries(labels.map(([name, value]) => [`${metadataPrefix}${name}` as const, value]))
+    const query = { capability, max_total, ...(map === null ? {} : { map }), ...parameters }
+    const key = keyOf([csv, capability, map ?? "", max_total, again ? crypto.randomUUID() : "", ...labels.flat()])
     const how = { text: csv, type: "text/csv", headers: { "idempotency-key": key }, seconds: uploadSeconds }
     const answer = yield* call(endpoints.create, { query, payload: csv }, how)
     const started = yield* read(Batch, answer)

@@ -21,6 +21,7 @@ export interface Plan extends Sheet {
   readonly capability: string
   readonly map: string | null
   readonly maxTotal: Money.MicroUsd
+  readonly labels: ReadonlyArray<readonly [string, string]>
   readonly again: boolean
 }
 
@@ -49,8 +50,9 @@ const sampledInputs = Effect.fnUntraced(function* ({ capability, map, header, ro
 })
 
 /** The quote of a row, or why the service refuses the row. */
-const rowQuote = Effect.fnUntraced(function* (capability: string, input: object) {
-  const quote = yield* Effect.result(quoteOf(JSON.stringify({ capability, input })))
+const rowQuote = Effect.fnUntraced(function* ({ capability, labels }: Plan, input: object) {
+  const metadata = Object.fromEntries(labels)
+  const quote = yield* Effect.result(quoteOf(JSON.stringify({ capability, input, metadata })))
   if (Result.isSuccess(quote)) return quote.success
   const { exit_code, message } = quote.failure
   return exit_code === exits.usage ? message : yield* quote.failure
@@ -67,7 +69,7 @@ export const confirmBatch = Effect.fnUntraced(function* (plan: Plan) {
   const [answers, wallet] = yield* Effect.all(
     [
       Effect.all(
-        inputs.map((input) => rowQuote(capability, input)),
+        inputs.map((input) => rowQuote(plan, input)),
         { concurrency: 3 }
       ),
       ask(WalletApi.endpoints.get, {}, Wallet)

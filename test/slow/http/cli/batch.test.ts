@@ -49,6 +49,9 @@ test("runs each line, writes the results beside it, and joins its batch when it 
   expect(await charges()).toBe(before)
   const anew = await home.shell(`${command} --again`)
   expect([anew.code, await charges()]).toEqual([0, before + 2])
+  const labelled = await home.shell(`${command} --metadata customer=acme --metadata note=a=b`)
+  expect([labelled.code, await charges()]).toEqual([0, before + 4])
+  expect((await org.get("/v1/batches")).body.items[0].metadata).toEqual({ customer: "acme", note: "a=b" })
 })
 
 test("at a terminal it shows what the file may cost, and asks before it runs", async () => {
