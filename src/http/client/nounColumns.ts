@@ -15,7 +15,7 @@ import { Invitation, Member } from "../../schema/nouns/Member.ts"
 import { BooksCheck } from "../../schema/nouns/operator/Books.ts"
 import { OpenRun, KeyOfOrganization, OperatorOrganization, Person } from "../../schema/nouns/operator/Organization.ts"
 import { OperatorPayment, Payment, PaymentMismatch } from "../../schema/nouns/operator/Payment.ts"
-import { ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
+import { BillDifference, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { Loss, LossTotal, Margin } from "../../schema/nouns/operator/Provider.ts"
 import { Lane, OpenRuns } from "../../schema/nouns/operator/Queues.ts"
 import { SignUpInvitation } from "../../schema/nouns/operator/Session.ts"
@@ -38,7 +38,7 @@ const nouns = {
   ...{ HistoryRow, InspectedOffer, LabelBudget, LabelValue, ListedCapability, ListedEndpoint, Passkey, QuotedOffer },
   ...{ OptOut, Referral, ReferralCredit, ReferralProgram, Sender, Transaction, UsageItem, WebhookEndpoint },
   ...{ BooksCheck, Lane, Loss, LossTotal, Margin, OpenRun, OpenRuns, KeyOfOrganization, OperatorOrganization },
-  ...{ OperatorPayment, Payment, PaymentMismatch, Person, ProviderCredits, SignUpInvitation }
+  ...{ BillDifference, OperatorPayment, Payment, PaymentMismatch, Person, ProviderCredits, SignUpInvitation }
 }
 export type Nouns = typeof nouns
 

@@ -1,10 +1,10 @@
 /** `rungate admin credits` and `bills`: what the accounts at providers have left, and their bills against what runs have cost. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Usd } from "../../schema/money/Money.ts"
 import { isDay } from "../../schema/money/SpendDay.ts"
 import { BillDifference, BillMatch, ProviderCredits } from "../../schema/nouns/operator/Credits.ts"
 import { OperatorCreditsApi } from "../api/operator/Credits.ts"
+import { billLines } from "../client/BillCsv.ts"
 import { drawn, nounTable, said, type Shown } from "../cli/answers/draw.ts"
 import { row, rowWith } from "../cli/answers/row.ts"
 import { linesOf } from "../cli/batches/BatchProgress.ts"
@@ -61,7 +61,6 @@ export const credits = Command.make("credits").pipe(
   Command.withSubcommands([list, set, refresh])
 )
 
-const amountIn = Schema.decodeUnknownOption(Usd)
 const column = (name: string, initial: string) =>
   Flag.String(`${name}-column`).pipe(Flag.withDescription(`column of the ${name}`), Flag.withDefault(initial))
 
@@ -74,30 +73,9 @@ const match = rowWith(
     reference: text("reference-column", "column with the ids of runs, if the provider was given them")
   },
   Effect.fnUntraced(function* ({ file, date_column, amount_column, reference }, { fields }) {
-    const [from, to] = [String(fields["from"]), String(fields["to"])]
-    const { header, rows } = yield* linesOf(file)
-    const at = (name: string) => header.findIndex((one) => one.toLowerCase() === name.toLowerCase())
-    const wanted = [date_column, amount_column, ...(reference === null ? [] : [reference])]
-    const missing = wanted.find((name) => at(name) < 0)
-    if (missing !== undefined)
-      return yield* bad(`${file} has no column "${missing}". Its columns are ${header.join(", ")}.`)
-    const lines = yield* Effect.forEach(
-      rows,
-      Effect.fnUntraced(function* (row, n) {
-        const cell = (name: string) => row[at(name)] ?? ""
-        const wrong = (name: string, wanted: string) =>
-          bad(harmless(`${file} has "${cell(name)}" for ${wanted}, in row ${n + 1}, column "${header[at(name)]}".`))
-        const figures = cell(amount_column).replace(/[$\s]/g, "")
-        // A comma separates thousands. "12,50" is another country's 12.50, and not 1250.
-        const amount = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(figures) ? figures.replaceAll(",", "") : figures
-        if (Option.isNone(amountIn(amount))) return yield* wrong(amount_column, "an amount")
-        const date = cell(date_column).slice(0, 10)
-        // The service names a wrong flag.
-        if (isDay(from) && isDay(to) && !(isDay(date) && date >= from && date <= to))
-          return yield* wrong(date_column, `a day from ${from} to ${to}`)
-        return { date, amount, ...(reference === null ? {} : { reference: row[at(reference)] ?? null }) }
-      })
-    )
+    const columns = { date: date_column, amount: amount_column, reference }
+    const lines = billLines(yield* linesOf(file), columns, [String(fields["from"]), String(fields["to"])])
+    if (typeof lines === "string") return yield* bad(harmless(`${file} ${lines}`))
     return { lines }
   }),
   {

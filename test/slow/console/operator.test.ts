@@ -69,6 +69,23 @@ describe.skipIf(!hasBrowser)("the operator console", () => {
     await looked(tab, "/operator/providers", "operator-providers", "Providers")
     await tab.page.getByRole("link", { name: "Provider credits" }).click()
     await looked(tab, "/operator/credits", "operator-credits", "Provider credits")
+    await tab.page.getByLabel("Provider of the bill").fill("hunter")
+    await tab.page.getByLabel("First day (UTC)").fill("2026-11-01")
+    await tab.page.getByLabel("Last day").fill("2026-11-30")
+    const bill = (text: string) =>
+      tab.page
+        .locator("input[type=file]")
+        .setInputFiles({ name: "bill.csv", mimeType: "text/csv", buffer: Buffer.from(text) })
+    await bill("Date,Amount\n2026-11-20,12;50\n")
+    await tab.page.getByRole("button", { name: "Compare the bill" }).click()
+    await tab.page
+      .getByRole("alert")
+      .getByText('The file has "12;50" for an amount, in row 1, column "Amount".')
+      .waitFor()
+    await bill(`Date,Amount\n2026-11-20T10:00:00Z,"$1,000.50"\n`)
+    await tab.page.getByRole("button", { name: "Compare the bill" }).click()
+    await tab.page.getByText("Billed 1000.50, recorded 0.00 credit.").first().waitFor()
+    await tab.page.getByRole("cell", { name: "not recorded" }).waitFor()
     await looked(tab, "/operator/payments", "operator-payments", "Payments")
     await looked(tab, "/operator/unknown", "operator-unknown", "Unknown outcomes")
     await looked(tab, "/operator/disputes", "operator-no-disputes", "Disputes")

@@ -6,6 +6,7 @@ import { payloadForm } from "../../forms/payload.ts" with { type: "macro" }
 import { columnsOf } from "../../lists/nouns.tsx"
 import { Field } from "../../parts/Field.tsx"
 import { LoadedPanel, Page } from "../../parts/Page.tsx"
+import { Bills } from "./Bills.tsx"
 import { SmallTable } from "./parts.tsx"
 
 const refreshMillis = 15_000
@@ -58,6 +59,7 @@ const Credits = () => {
         submit="Set the account"
         clears
       />
+      <Bills />
     </Page>
   )
 }
