@@ -19,7 +19,7 @@ import { Queues } from "../layers/queues/Queues.ts"
 import { Replica } from "../layers/standby/Replica.ts"
 import { WebhookDeliveries } from "../layers/webhooks/Deliveries.ts"
 import { CreditsStore } from "../layers/executor/CreditsStore.ts"
-import { outlookOf } from "../schema/catalog/Credits.ts"
+import { outlookOf } from "../schema/nouns/operator/Credits.ts"
 import { usd } from "../schema/money/Money.ts"
 import type { Window } from "../schema/runs/Health.ts"
 

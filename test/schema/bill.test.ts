@@ -1,7 +1,7 @@
 /** A bill against recorded costs: every amount is compared once, and the differences add up to that of the totals. */
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { type BillLine, matchBill, type RecordedCost } from "../../src/schema/money/Bill.ts"
+import { type BillLine, matchBill, type RecordedCost } from "../../src/schema/nouns/operator/Bill.ts"
 
 const day = fc.constantFrom("2026-11-20", "2026-11-21", "2026-11-22")
 const run = fc.constantFrom("run_a", "run_b", "run_c", "run_d")

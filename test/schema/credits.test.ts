@@ -1,14 +1,8 @@
 /** Rules of provider credits: units are rounded against the account, use per day follows readings, and states warn in time. */
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import {
-  availableOf,
-  burnAfter,
-  costIn,
-  type CreditsAccount,
-  microsOf,
-  outlookOf
-} from "../../src/schema/catalog/Credits.ts"
+import { burnAfter, costIn, microsOf } from "../../src/schema/catalog/Credits.ts"
+import { availableOf, type CreditsAccount, outlookOf } from "../../src/schema/nouns/operator/Credits.ts"
 import { dollars, MicroUsd } from "../../src/schema/money/Money.ts"
 
 const day = 86_400_000

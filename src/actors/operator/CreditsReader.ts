@@ -9,7 +9,8 @@ import { Providers } from "../../layers/executor/Providers.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { DueWork, repeatedly } from "../../layers/postgres/DueWork.ts"
 import { providers } from "../../layers/providers/index.ts"
-import { type CreditsState, microsOf, outlookOf } from "../../schema/catalog/Credits.ts"
+import { microsOf } from "../../schema/catalog/Credits.ts"
+import { outlookOf } from "../../schema/nouns/operator/Credits.ts"
 
 /** Accounts may be added while the service runs. */
 const addEvery = "5 minutes"
@@ -17,7 +18,7 @@ const lostEvery = "1 minute"
 /** An account that is low is read so many times more often. */
 const lowTimes = 10
 
-const warnings: Readonly<Partial<Record<CreditsState, string>>> = {
+const warnings: Readonly<Partial<Record<ReturnType<typeof outlookOf>["state"], string>>> = {
   low: "is low",
   empty: "is empty, so its offers are left out of routing",
   expiring: "expires soon"

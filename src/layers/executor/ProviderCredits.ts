@@ -5,9 +5,10 @@
  * calls each call reserves its cost in the database first. An account that nobody reads or sets limits nothing, and costs nothing.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { availableOf, costIn, emptyMinutes, headRoomCalls } from "../../schema/catalog/Credits.ts"
+import { costIn, emptyMinutes, headRoomCalls } from "../../schema/catalog/Credits.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { estimatedCost, type Price, priceMin } from "../../schema/money/Pricing.ts"
+import { availableOf } from "../../schema/nouns/operator/Credits.ts"
 import { Settings } from "../platform/Settings.ts"
 import { sharedReading } from "../platform/sharedReading.ts"
 import { logFailure } from "../postgres/Batch.ts"

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { RecordedCost } from "../../schema/money/Bill.ts"
+import type { RecordedCost } from "../../schema/nouns/operator/Bill.ts"
 import { EndedRuns } from "../../schema/nouns/operator/Provider.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 

@@ -1,9 +1,36 @@
 /**
- * Compares a provider's bill with what the service recorded. Pure.
+ * A provider's bill, compared with what the service recorded.
  *
  * A line that names a run is compared with that run. The other lines are compared by day, with the runs that no line names. So every amount is
  * in exactly one comparison, and the differences add up to the difference of the totals. Amounts are millionths of the bill's unit.
  */
+import { Schema } from "effect"
+import { withColumns } from "../../Columns.ts"
+import { component, amount, amountAs, dayAs, nullableText, provider } from "../Noun.ts"
+import { ProviderCredits } from "./Credits.ts"
+
+export const BillDifference = Schema.Struct({
+  kind: Schema.Literals(["not_recorded", "not_billed", "other_amount"]),
+  day: dayAs(),
+  run_id: nullableText.annotate({ description: "The run that the line names. Null for a day." }),
+  billed: amount,
+  recorded: amount
+}).pipe(
+  withColumns({
+    list: ["day", "run_id", "kind", "billed", "recorded"],
+    titles: { kind: "Difference" },
+    kinds: { billed: "count", recorded: "count" }
+  })
+)
+
+export const BillMatch = component("BillMatch", {
+  provider,
+  unit: ProviderCredits.fields.unit,
+  billed: amount,
+  recorded: amountAs("What runs that the provider delivered have cost, in the unit of the bill."),
+  differences: Schema.Array(BillDifference)
+})
+
 export interface BillLine {
   /** In UTC, such as 2026-11-21. */
   readonly date: string
@@ -18,13 +45,8 @@ export interface RecordedCost {
   readonly cost: bigint
 }
 
-export const billDifferences = ["not_recorded", "not_billed", "other_amount"] as const
-type Kind = (typeof billDifferences)[number]
-
-interface Amounts {
-  readonly billed: bigint
-  readonly recorded: bigint
-}
+type Difference = typeof BillDifference.Type
+type Amounts = Pick<Difference, "billed" | "recorded">
 const added = <A extends Amounts>(one: A, { billed, recorded }: Amounts): A => ({
   ...one,
   billed: one.billed + billed,
@@ -49,7 +71,7 @@ export const matchBill = (lines: ReadonlyArray<BillLine>, costs: ReadonlyArray<R
   )
     .filter(({ billed, recorded }) => billed !== recorded)
     .map(({ billed, recorded, ...of }) => {
-      const kind: Kind = recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount"
+      const kind: Difference["kind"] = recorded === 0n ? "not_recorded" : billed === 0n ? "not_billed" : "other_amount"
       return { kind, ...of, billed, recorded }
     })
     .toSorted((a, b) =>
