@@ -10,6 +10,7 @@ import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { doubledName } from "../../schema/json/JsonText.ts"
 import { type Named, namedBy, type NamingRequest, nouns } from "../../schema/catalog/Resources.ts"
+import type { RunError } from "../../schema/runs/Run.ts"
 import type { Candidate } from "../../schema/runs/Routing.ts"
 import { domainOf, readFrom } from "../../schema/accounts/Sender.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../schema/Hints.ts"
@@ -125,3 +126,19 @@ export const ownedByRaw = Effect.fnUntraced(function* (
   )
   if (foreign.length > 0) return yield* Effect.fail(refused(foreign))
 })
+
+/** Why a run that has waited may not call the provider any more: the first object that is not its organization's now. Null if all are. */
+export const lostObject = (
+  ownership: Ownership["Service"],
+  org_id: string,
+  provider: string,
+  named: ReadonlyArray<Named>
+): Effect.Effect<RunError | null> =>
+  named.length === 0
+    ? Effect.succeed(null)
+    : Effect.map(ownership.owned(org_id, named), (owned) => {
+        const isOwned = (those: ReadonlyArray<Owned> = []) =>
+          those.some((as) => as.provider === null || as.provider === provider)
+        const lost = named.find((_, index) => !isOwned(owned[index]))
+        return lost === undefined ? null : refused([notOwned(lost, provider, "")]).error
+      })

@@ -19,6 +19,7 @@ import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf, refused, refusedWith } from "../../schema/Errors.ts"
 import { plannedReuse } from "../../schema/guards/Reuse.ts"
+import { namedBy } from "../../schema/catalog/Resources.ts"
 import { requestHashOf } from "../../schema/guards/InputHash.ts"
 import { rawContacts } from "../../schema/guards/RawRecipients.ts"
 import * as Money from "../../schema/money/Money.ts"
@@ -299,7 +300,9 @@ export const rawRoute = (
     const least = endpoint.body_type === "actor_input" ? Money.max(ownAccountFee, smallest) : ownAccountFee
     // The rate card of a call that only the own account makes is the fee.
     const card = through.own && !through.platform ? { estimate: Money.usd(ownAccountFee) } : defined({ credit, rated })
-    const raw = { ...decision.raw, ...card }
+    // Of its own account, the organization owns everything. In the sandbox nobody owns an object.
+    const uses = through.own || sandbox ? [] : namedBy(endpoint.resources?.uses ?? [], endpoint, request).named
+    const raw = { ...decision.raw, ...card, ...(uses.length === 0 ? {} : { uses }) }
     const own = through.own
       ? { provider: provider.slug, fee: Money.usd(ownAccountFee), fallback: through.platform }
       : null

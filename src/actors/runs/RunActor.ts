@@ -11,6 +11,7 @@ import { GuardStore } from "../../layers/guards/GuardStore.ts"
 import { OptOuts } from "../../layers/guards/OptOuts.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
+import { Ownership } from "../../layers/runs/Ownership.ts"
 import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { keepingAnswer } from "../../layers/executor/AnswerBudget.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
@@ -20,8 +21,9 @@ import { CurrentTrace, inSpan, Traces } from "../../layers/observability/Traces.
 import { countAttempt } from "../../layers/observability/Meters.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import type { Named } from "../../schema/catalog/Resources.ts"
 import { suppressed } from "../../schema/catalog/Provider.ts"
-import { contactsPeople } from "../../schema/guards/ContactGuard.ts"
+import { type Contacts, contactsPeople } from "../../schema/guards/ContactGuard.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { nextStep, startedAttempt, type Step } from "../../schema/accounts/OwnAccount.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
@@ -48,6 +50,7 @@ import {
 import { type Attempted, makeAttempt, retrying, type StartedJob } from "./Attempts.ts"
 import { callsOf } from "./RunOutcomes.ts"
 import { RunSlots } from "./RunSlots.ts"
+import { lostObject } from "../owners/Owners.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { EventSequencer } from "../events/EventSequencer.ts"
@@ -93,7 +96,7 @@ export class RunActor extends Context.Service<
       const outcomes = yield* OfferOutcomes
       const settings = yield* Settings
 
-      const [optOuts, guards] = [yield* OptOuts, yield* GuardStore]
+      const [optOuts, guards, ownership] = [yield* OptOuts, yield* GuardStore, yield* Ownership]
       const waiters = yield* Waiters
       const attempt = yield* makeAttempt
       const traces = yield* Traces
@@ -164,18 +167,32 @@ export class RunActor extends Context.Service<
         )
       }
 
-      /** Ends a run whose recipient opted out, or was contacted, while it waited. The turn has checked a run that it started itself. */
-      const keptFromRecipients = Effect.fnUntraced(function* (
+      /** Why the run may not contact its recipients any more: one has opted out, or was contacted meanwhile. */
+      const keptFromRecipients = Effect.fnUntraced(function* (run: LeasedRun & { readonly contacts: Contacts }) {
+        const meanwhile = contactsPeople(run.capability) ? guards.contactedMeanwhile(run) : Effect.succeed(null)
+        return (yield* retrying(optOuts.refuse(run))) ?? (yield* retrying(meanwhile))
+      })
+
+      /** The objects in the service's account that the call names. */
+      const objectsOf = ({ plan, capability }: LeasedRun, input: unknown): ReadonlyArray<Named> => {
+        if (catalog.sandbox) return []
+        const named = catalog.find(capability ?? "")?.capability.uses(input) ?? []
+        return plan.raw?.uses ?? named.map((one) => ({ ...one, path: `input.${one.path}` }))
+      }
+
+      /** Ends a run that has waited if it may not make this call any more. The turn has checked a run that it started itself. */
+      const barred = Effect.fnUntraced(function* (
         run: LeasedRun,
+        step: Step,
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
         reports: Reports
       ) {
         const { contacts } = run.plan
-        if (contacts === undefined) return false
-        const contacting = { ...run, contacts }
-        const meanwhile = contactsPeople(run.capability) ? guards.contactedMeanwhile(contacting) : Effect.succeed(null)
-        const refused = (yield* retrying(optOuts.refuse(contacting))) ?? (yield* retrying(meanwhile))
+        const objects = step.own ? [] : objectsOf(run, input)
+        const lostOne = yield* retrying(lostObject(ownership, run.org_id, step.provider, objects))
+        const refused =
+          lostOne === null && contacts !== undefined ? yield* keptFromRecipients({ ...run, contacts }) : lostOne
         if (refused === null) return false
         const { code, message } = refused
         yield* settleFailure(run, run.plan, input, attempts, reports, undefined, { code, message })
@@ -263,7 +280,7 @@ export class RunActor extends Context.Service<
             return slots.queued([run.org_id])
           }
           if (!recorded) {
-            if (yield* keptFromRecipients(run, input, attempts, reports ?? noReports)) return
+            if (yield* barred(run, step, input, attempts, reports ?? noReports)) return
             yield* crashPoint("attempt.before")
             const startedText = JSON.stringify([...attempts, startedAttempt(step)])
             const isHeld = yield* retrying(leases.attempt(run.run_id, run.lease_token, startedText))

@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import type { CallInput } from "../catalog/CallCost.ts"
 import { filledIn } from "../catalog/CostDriver.ts"
 import type { Issue } from "../catalog/Contract.ts"
-import { bodyTypes, type Endpoint, EndpointResources, methods } from "../catalog/Endpoint.ts"
+import { bodyTypes, type Endpoint, EndpointResources, methods, resourceKinds } from "../catalog/Endpoint.ts"
 import { isRecord } from "../json/Json.ts"
 import { oneLineOf, shownName } from "../json/StorableText.ts"
 import * as Money from "../money/Money.ts"
@@ -40,7 +40,13 @@ export const RawPlan = Schema.Struct({
   /** Sentences about the fields that were filled in. Absent if none was. */
   filled: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Where the answer has the ids of the objects that the call creates. The organization owns them from then on. */
-  makes: EndpointResources.fields.makes
+  makes: EndpointResources.fields.makes,
+  /** The objects in the service's account that the request names. Absent if it names none. */
+  uses: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({ kinds: Schema.Array(Schema.Literals(resourceKinds)), id: Schema.String, path: Schema.String })
+    )
+  )
 })
 export type RawPlan = typeof RawPlan.Type
 

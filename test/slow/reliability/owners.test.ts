@@ -381,6 +381,26 @@ describe("senders", () => {
     figures("owners senders", { refused: 2 * (foreign.length + mine.length), left: there.heard().length })
   })
 
+  test("that a run does not have any more when it is approved send nothing", async () => {
+    const domain = `${fresh("shop")}.com`
+    await proves(ours, domain)
+    const session = await ours.session()
+    const rule = await app.call(session, "POST", "/v1/approval-rules", { body: { name: "all" } })
+    const waiting = [await send(ours, `a@${domain}`), await raw(ours, `a@${domain}`)]
+    expect([rule.status, ...waiting.map(({ status }) => status)]).toEqual([200, 202, 202])
+    await app.sql("DELETE FROM senders WHERE org_id = $1", [ours.org_id])
+    await proves(others, domain)
+    for (const { body } of waiting) {
+      await app.call(session, "POST", `/v1/runs/${body.run_id}/approve`, { body: {} })
+      const ended = (await ours.get(`/v1/runs/${body.run_id}?wait=20`)).body
+      expect([ended.status, ended.error?.code, ended.attempts]).toEqual(["failed", "invalid_request", []])
+      expect(ended.error.message).toContain("is not a sender of this organization")
+    }
+    expect(there.heard()).toEqual([])
+    await app.call(session, "DELETE", `/v1/approval-rules/${rule.body.id}`)
+    await idle(others)
+  })
+
   test("a header names no other sender", async () => {
     const domain = `${fresh("shop")}.com`
     await proves(ours, domain)
