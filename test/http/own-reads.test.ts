@@ -207,6 +207,37 @@ describe("a key with allow.read own", () => {
     expect((await call(poor.key, "POST", "/v1/run", verify("all"))).body.error.message).toContain("$0.001")
   })
 
+  test("reads nothing of what others spent for a label, and of whom another run may contact", async () => {
+    const other = await app.tenant("5.00")
+    const person = await other.session()
+    const { body } = await call(person, "POST", "/v1/api-keys", {
+      ...{ name: "k", environment: "test", allow: { raw: true, read: "own" } }
+    })
+    const metadata = { customer: "acme, $9 per day; it resets" }
+    const budget = { label: "customer", value: metadata.customer, limit: "0.007", period: "day" }
+    expect((await call(person, "PUT", "/v1/label-budgets", budget)).status).toBe(200)
+    expect((await call(other.key, "POST", "/v1/run", { ...verify("one"), metadata })).body.status).toBe("succeeded")
+    const over = { ...verify("two"), metadata }
+    const { message } = (await call(other.key, "POST", "/v1/run", over)).body.error
+    expect(message).toContain("$0.003 spent or held")
+    const refused = await call(body.api_key, "POST", "/v1/run", over)
+    expect(refused.body.error.message).toBe(
+      'this run would exceed the budget of the label customer with the value "acme, $9 per day; it resets" per day; it resets at 00:00 UTC; a person can raise it with PUT /v1/label-budgets'
+    )
+    const quoted = await call(body.api_key, "POST", "/v1/quote", over)
+    expect(quoted.text).not.toContain("spent or held")
+    await call(person, "POST", "/v1/approval-rules", { name: "mail", keys: [other.key_id] })
+    const input = { from: "hello@example.com", to: "ada@example.com", subject: "Hello", text: "Hello" }
+    const mail = { capability: "email.send", input, unless_contacted_within_seconds: 3_600 }
+    const waiting = (await call(other.key, "POST", "/v1/run", mail)).body.run_id
+    const { error } = (await call(body.api_key, "POST", "/v1/run", mail)).body
+    expect([error.code, error.message]).toEqual([
+      "contact_guard",
+      expect.stringMatching(/^ada@example.com will be contacted if another run is approved before 20.*Z; leave/)
+    ])
+    expect((await call(person, "POST", `/v1/runs/${waiting}/deny`, {})).status).toBe(200)
+  })
+
   test("takes no result and no run of another key", async () => {
     const reuse = (mode: string) => ({ ...verify("theirs", "subject.example"), reuse: { mode } })
     expect((await call(own.token, "POST", "/v1/run", reuse("only"))).body.status).toBe("no_match")

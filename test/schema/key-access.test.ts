@@ -89,6 +89,10 @@ describe("the message for a key that reads its own runs", () => {
     expect(ownMessage("budget_exceeded", "it would exceed the daily limit of $5")).not.toContain("$")
     const own = "it would exceed the budget of this API key, $5"
     expect(ownMessage("budget_exceeded", own)).toBe(own)
+    const label = "this run holds up to $2; with $3 spent or held it would exceed the budget of the label a"
+    expect(ownMessage("budget_exceeded", `${label} with the value "b", $4 in total; it never resets`)).toBe(
+      'this run would exceed the budget of the label a with the value "b" in total; it never resets'
+    )
     const perRun = "this run holds up to $2, above the per-run limit of $1.50; lower it with routing.max_cost"
     expect(ownMessage("cost_limit_exceeded", perRun)).toBe(
       "this run holds up to $2, above the organization's per-run limit; lower it with routing.max_cost"

@@ -5,19 +5,28 @@
  * The wallet's turn stores one message for everybody (schema/wallet/Wallet.ts, schema/guards), so it is shortened where it is shown.
  */
 
+/** Other keys spend from the budget of a label too. A value may contain any text, so the amount after it is the last one. */
+const ofLabel =
+  /^this run holds up to .*? it would exceed (the budget of the label .*), \$[\d.]+ ((?:in total|per \w+); .*)$/s
+
 const shown = new Map<string | null, (message: string) => string>(
   Object.entries({
     insufficient_balance: () =>
       "the organization's wallet has too little for this; nothing was held. Ask for less, or ask a person to top up",
     budget_exceeded: (message: string) =>
-      message.includes("the daily limit of $")
-        ? `this run would exceed the daily limit of the organization; ${/it resets at [^,]+/.exec(message)?.[0]}, or a person raises it`
-        : message,
+      ofLabel.test(message)
+        ? message.replace(ofLabel, "this run would exceed $1 $2")
+        : message.includes("the daily limit of $")
+          ? `this run would exceed the daily limit of the organization; ${/it resets at [^,]+/.exec(message)?.[0]}, or a person raises it`
+          : message,
     cost_limit_exceeded: (message: string) =>
       message.replace(/the per-run limit of \$[\d.]+/, "the organization's per-run limit"),
     rate_limited: (message: string) =>
       message.replace(/(?<= per day for your organization): .*(?=; the limit resets)/, ""),
-    contact_guard: (message: string) => message.replace(/ by run_[0-9a-z]+(?= at )/, "")
+    contact_guard: (message: string) =>
+      message
+        .replace(/ by run_[0-9a-z]+(?= at )/, "")
+        .replace(/ by run_[0-9a-z]+ if that is approved/, " if another run is approved")
   })
 )
 
