@@ -196,7 +196,7 @@ export class Admission extends Context.Service<
           !isReuse(request.reuse) &&
           (routing.accept ?? null) === null &&
           !contactsPeople(request.capability) &&
-          (request.user_id ?? null) === null &&
+          Object.keys(startedBy(request)).length === 0 &&
           routing.max_cost === request.routing.max_cost
         const plan = (isPlain ? plans.get(chosen) : undefined) ?? planOf(request, planned)
         if (isPlain) plans.set(chosen, plan)

@@ -61,4 +61,7 @@ export type PlanRequest =
   | { readonly _tag: "Endpoint"; readonly request: EndpointRequest }
 
 /** The member of a plan that says who started the run in a session, for the rule that nobody approves the own run. */
-export const startedBy = ({ user_id = null }: RunCaller) => (user_id === null ? {} : { by: user_id })
+export const startedBy = ({ user_id = null, access }: RunCaller) => ({
+  ...(user_id === null ? {} : { by: user_id }),
+  ...(access?.given_by === undefined ? {} : { given_by: access.given_by })
+})

@@ -13,12 +13,17 @@ export const AccessRow = Schema.Struct({
   budget_id: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.Date),
   reads: Reads,
-  allowance: Schema.Boolean
+  allowance: Schema.Boolean,
+  given_by: Schema.NullOr(Schema.Array(Schema.String))
 })
 
 /** The columns of `AccessRow`, from `api_keys`. */
 export const accessColumns = `version, encode(key_hash, 'hex') AS token_hash, allow, budget_id, expires_at, key_reads(api_keys) AS reads,
-  budget_id IS NOT NULL AND EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance`
+  budget_id IS NOT NULL AND EXISTS (SELECT FROM allowances a WHERE a.key_id = api_keys.key_id) AS allowance,
+  CASE WHEN budget_id IS NOT NULL THEN (WITH RECURSIVE above AS (
+    SELECT a.parent_key_id FROM allowances a WHERE a.key_id = api_keys.key_id
+    UNION ALL SELECT a.parent_key_id FROM above JOIN allowances a ON a.key_id = above.parent_key_id)
+    SELECT array_agg(parent_key_id) FROM above WHERE parent_key_id IS NOT NULL) END AS given_by`
 
 const decodeAllow = Schema.decodeUnknownSync(Schema.NullOr(Allow))
 /** The scope as it is stored. */
@@ -37,7 +42,8 @@ export const accessOf = ({
   budget_id,
   expires_at,
   reads,
-  allowance
+  allowance,
+  given_by
 }: typeof AccessRow.Type): KeyAccess => ({
   version,
   token_hash,
@@ -45,5 +51,6 @@ export const accessOf = ({
   budget_id,
   expires_at,
   reads,
-  allowance
+  allowance,
+  ...(given_by === null ? {} : { given_by })
 })

@@ -61,6 +61,8 @@ export interface KeyAccess {
   readonly reads: ReadonlyArray<string> | null
   /** It belongs to an allowance. */
   readonly allowance: boolean
+  /** The key that gave the allowance, and those above it. Absent for other keys, and if a person gave it. */
+  readonly given_by?: ReadonlyArray<string>
 }
 
 /** Who sends a request. `key_id` is null for a session. */

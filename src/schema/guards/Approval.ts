@@ -61,7 +61,7 @@ interface RuledRun {
   readonly key_id: string | null
   /** JSON text. */
   readonly metadata?: string | null
-  readonly plan: () => { readonly providers: ReadonlyArray<string> }
+  readonly plan: () => { readonly providers: ReadonlyArray<string>; readonly given_by?: ReadonlyArray<string> }
 }
 
 export const matches = (conditions: Conditions, run: RuledRun): boolean => {
@@ -73,7 +73,8 @@ export const matches = (conditions: Conditions, run: RuledRun): boolean => {
   return (
     run.hold >= min_hold &&
     has(capabilities, run.capability) &&
-    has(keys, run.key_id) &&
+    // The rules of a key are those of the allowances that it gives.
+    (has(keys, run.key_id) || run.plan().given_by?.some((key) => has(keys, key)) === true) &&
     (raw === undefined || raw === (run.endpoint !== null)) &&
     wanted.every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value) &&
     (providers === undefined || run.plan().providers.some((name) => providers.includes(name)))
@@ -86,11 +87,18 @@ export const matches = (conditions: Conditions, run: RuledRun): boolean => {
  */
 export const mayMatch = (
   rule: ApprovalRule,
-  { provider, ...target }: Pick<RuledRun, "capability" | "endpoint" | "key_id"> & { readonly provider: string | null }
+  {
+    provider,
+    given_by = [],
+    ...target
+  }: Pick<RuledRun, "capability" | "endpoint" | "key_id"> & {
+    readonly provider: string | null
+    readonly given_by?: ReadonlyArray<string> | undefined
+  }
 ): "always" | "sometimes" | "never" => {
   const { min_hold, providers, labels, ...others } = rule.conditions
   const fixed = { ...others, providers: provider === null ? null : (providers ?? null) }
-  const run = { ...target, hold: 0n, plan: () => ({ providers: [provider ?? ""] }) }
+  const run = { ...target, hold: 0n, plan: () => ({ providers: [provider ?? ""], given_by }) }
   if (!matches(fixed, run)) return "never"
   const open = [min_hold, labels, provider === null ? providers : null]
   return open.every((one) => (one ?? null) === null) ? "always" : "sometimes"

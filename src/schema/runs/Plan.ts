@@ -93,6 +93,8 @@ export const Plan = Schema.Struct({
   seen: Schema.optionalKey(Seen),
   /** The member who started the run in a session. Absent for an API key. */
   by: Schema.optionalKey(Schema.String),
+  /** The keys that gave the allowance of its key. Absent for other keys. */
+  given_by: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The `traceparent` of the request's span, which the run's spans continue. Absent without traces. */
   trace: Schema.optionalKey(Schema.String)
 })

@@ -71,6 +71,26 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
     expect(Object.keys((await agent.run()).body.metadata)).toHaveLength(16)
   })
 
+  test("its runs wait for an approval as those of the keys above it do", async () => {
+    const { id, api_key: parent } = await keyWith(minting())
+    const agent = await give(parent, { allow: { mint: true } })
+    const beneath = await give(agent.token, { amount: "0.20" })
+    const other = await give(session, { amount: "0.10" })
+    const rule = { name: "orchestrator", keys: [id] }
+    expect((await app.call(session, "POST", "/v1/approval-rules", { body: rule })).status).toBe(200)
+    const quote = await app.call(beneath.token, "POST", "/v1/quote", { body: verify() })
+    expect(quote.body).toMatchObject({ approval_required: true, approval_rule: "orchestrator" })
+    const inspected = await app.call(agent.token, "POST", "/v1/inspect", { body: { capability: "email.verify" } })
+    expect(inspected.text).toContain('(rule \\"orchestrator\\")')
+    const waiting = [await agent.run(), await beneath.run()]
+    for (const { status, body } of waiting) {
+      expect([status, body.approval?.rule]).toEqual([202, "orchestrator"])
+      expect((await app.call(session, "POST", `/v1/runs/${body.run_id}/deny`, { body: {} })).status).toBe(200)
+    }
+    expect((await other.run()).body.status).toBe("succeeded")
+    expect((await app.call(session, "GET", "/v1/approval-rules")).body.items[0].keys).toEqual([id])
+  })
+
   test("holds the amount at once, spends it only, and returns the rest when it is revoked", async () => {
     const agent = await give(session, { allow: { capabilities: ["email.verify"] } })
     expect(await org.wallet()).toMatchObject({ balance: "1.00", reserved: "0.50", available: "0.50" })

@@ -205,7 +205,7 @@ export const CatalogHandlers = group(
       const sees = (access?.reads ?? null) === null
       const isGuarded = sees && opt_outs && target.capability !== null
       const contact_guard_days = isGuarded ? yield* guards.contactDays(org_id) : null
-      const approvals = approvalsOf(rules, { ...target, key_id })
+      const approvals = approvalsOf(rules, { ...target, key_id, given_by: access?.given_by })
       const label_budgets = sees ? (budget_labels ?? []) : []
       return { approvals, label_budgets, opt_outs, contact_guard_days } satisfies RunChecks
     })
