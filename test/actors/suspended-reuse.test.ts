@@ -1,4 +1,4 @@
-/** A suspended wallet takes no new runs, also none that would buy nothing because it reuses a result. */
+/** A suspended wallet takes no new runs, also none that would buy nothing because it reuses a result. A revoked key's run that waits buys nothing. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -67,5 +67,32 @@ test("the runs of a suspended wallet are blocked, and neither take a result nor 
       const { joins, ...resumed } = yield* asks(org_id)
       expect(resumed).toMatchObject({ started: [], waiting: [{ run_id: joins, joined: buying }] })
       expect(resumed.ends).toEqual([["succeeded", null, bought], null, ["no_match", "no_match", null]])
+    })
+  ))
+
+test("a run that waits for another one is cancelled when it would have to buy, and its API key was revoked", () =>
+  runtime.runPromise(
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const org_id = yield* accounts.createOrganization("revoked", null)
+      const keys = [
+        yield* accounts.createKey(org_id, "kept", "test"),
+        yield* accounts.createKey(org_id, "gone", "test")
+      ]
+      const plan = { ...planOfOne, reuse: { mode: "prefer" as const, max_age_seconds: 86_400 } }
+      const buyer = newRun(org_id, { plan })
+      const elsewhere = { ...plan, providers: ["prospeo"] }
+      const waiting = keys.map(({ id }) => newRun(org_id, { plan: elsewhere, key_id: id, key_version: 0n }))
+      for (const run of [buyer, ...waiting]) yield* (yield* RunStore).admit(run)
+      const { started } = yield* takeTurn(org_id)
+      const [kept, gone] = waiting.map(({ run_id }) => run_id)
+      yield* accounts.revokeKey(org_id, keys[1]?.id ?? "")
+      yield* report(started[0] ?? expect.unreachable("the run was not started"), { status: "failed" }, null)
+      expect((yield* takeTurn(org_id)).ended.map(({ run_id }) => run_id)).toEqual([buyer.run_id])
+      const again = yield* takeTurn(org_id)
+      expect(again.started.map(({ run_id }) => run_id)).toEqual([kept ?? ""])
+      expect(again.ended).toMatchObject([{ run_id: gone, status: "cancelled" }])
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT run_id FROM reuse_joins WHERE org_id = ${org_id}`).toEqual([])
     })
   ))

@@ -8,6 +8,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Reusable, Reuse } from "../../schema/guards/Reuse.ts"
 import { bigints, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
+import { isUsableKey } from "../runs/NewRuns.ts"
 
 /** A run that asks for reuse. */
 export interface ReuseAsk {
@@ -185,6 +186,11 @@ export const readReuse = Effect.fnUntraced(function* (
   return view
 })
 
+/** The command of a run that would have to buy now. One whose API key was revoked or has expired meanwhile is cancelled. */
+const asksAgain = (of: string) => `CASE WHEN EXISTS (
+    SELECT FROM runs_recent r JOIN api_keys k ON k.key_id = r.key_id
+    WHERE r.org_id = ${of}.org_id AND r.run_id = ${of}.run_id AND NOT (${isUsableKey})) THEN 'Cancel' ELSE 'Reserve' END`
+
 /** Common table expressions of the turn's statement, each with a leading comma. */
 export const writeReuse = (
   sql: SqlClient.SqlClient,
@@ -221,7 +227,7 @@ export const writeReuse = (
       ? null
       : sql`, again AS (
             INSERT INTO mailbox (lane, org_id, run_id, tag)
-            SELECT ${lane}::int, n.org_id, n.run_id, 'Reserve'
+            SELECT ${lane}::int, n.org_id, n.run_id, ${sql.literal(asksAgain("n"))}
             FROM ${tableOf("n", again, { org_id: texts, run_id: texts })}
           )`,
     results.length === 0
@@ -251,5 +257,5 @@ export const askAgain = (sql: SqlClient.SqlClient) => sql`
     DELETE FROM reuse_joins j WHERE NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = j.joined) RETURNING org_id, run_id
   )
   INSERT INTO mailbox (lane, org_id, run_id, tag)
-  SELECT w.lane, r.org_id, r.run_id, 'Reserve' FROM orphans o JOIN wallets w ON w.org_id = o.org_id
+  SELECT w.lane, r.org_id, r.run_id, ${sql.literal(asksAgain("o"))} FROM orphans o JOIN wallets w ON w.org_id = o.org_id
   JOIN runs_recent r ON r.org_id = o.org_id AND r.run_id = o.run_id WHERE r.finished_at IS NULL`
