@@ -60,6 +60,7 @@ export const LimitedRun = Schema.Struct({
   /** JSON text. */
   metadata: Schema.NullOr(Schema.String),
   providers: Schema.NullOr(Schema.Array(Schema.String)),
+  given_by: Schema.NullOr(Schema.Array(Schema.String)),
   contacts: Schema.NullOr(Contacts),
   created_at: Schema.Date,
   finished_at: Schema.Date
@@ -162,7 +163,7 @@ export class PastRuns extends Context.Service<
       const newest = ({ org_id, from, to, before, limit, labels, providers, contacts }: NewestQuestion) =>
         limitedRows(sql`
           SELECT run_id, key_id, capability, provider, hold, coalesce(charged, 0) AS charged, CASE WHEN ${labels} THEN metadata::text END AS metadata,
-                 CASE WHEN ${providers} THEN plan -> 'providers' END AS providers,
+                 CASE WHEN ${providers} THEN plan -> 'providers' END AS providers, CASE WHEN ${providers} THEN plan -> 'given_by' END AS given_by,
                  CASE WHEN ${contacts} AND coalesce(capability = ANY(${texts(touchCapabilities)}), true) THEN plan -> 'contacts' END AS contacts,
                  created_at, finished_at
           FROM runs WHERE org_id = ${org_id} AND run_id > run_id_at(${from}::timestamptz) AND (${before}::text IS NULL OR run_id < ${before})

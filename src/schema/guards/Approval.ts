@@ -61,7 +61,7 @@ interface RuledRun {
   readonly key_id: string | null
   /** JSON text. */
   readonly metadata?: string | null
-  readonly plan: () => { readonly providers: ReadonlyArray<string>; readonly given_by?: ReadonlyArray<string> }
+  readonly plan: () => { readonly providers: ReadonlyArray<string>; readonly given_by?: ReadonlyArray<string> | null }
 }
 
 export const matches = (conditions: Conditions, run: RuledRun): boolean => {

@@ -19,6 +19,8 @@ export interface ReplayRun {
   readonly metadata: string | null
   /** That it might have called. */
   readonly providers: ReadonlyArray<string>
+  /** The keys that gave its key's allowance. */
+  readonly given_by?: ReadonlyArray<string> | null
   /** Whether a recipient has opted out since. */
   readonly opted_out: boolean
   /** In milliseconds since 1970. */

@@ -76,8 +76,12 @@ describe.each(oneBackend)("allowances, queues on %s", (backend) => {
     const agent = await give(parent, { allow: { mint: true } })
     const beneath = await give(agent.token, { amount: "0.20" })
     const other = await give(session, { amount: "0.10" })
+    expect((await beneath.run()).body.status).toBe("succeeded")
     const rule = { name: "orchestrator", keys: [id] }
     expect((await app.call(session, "POST", "/v1/approval-rules", { body: rule })).status).toBe(200)
+    const from = new Date(Date.now() - minute).toISOString()
+    const simulated = await app.call(session, "POST", "/v1/simulate", { body: { from } })
+    expect(simulated.body.limits).toMatchObject({ waiting_runs: 1 })
     const quote = await app.call(beneath.token, "POST", "/v1/quote", { body: verify() })
     expect(quote.body).toMatchObject({ approval_required: true, approval_rule: "orchestrator" })
     const inspected = await app.call(agent.token, "POST", "/v1/inspect", { body: { capability: "email.verify" } })
