@@ -33,6 +33,15 @@ test("a client whose id would be too long to be taken is not registered", async 
   expect((await register(app, { redirect_uris: redirect_uris.slice(0, 4) })).status).toBe(201)
 })
 
+test("an address of a megabyte of dots keeps nobody waiting", async () => {
+  const body = { email: `a@${".".repeat(900_000)}@`, password: "correct horse battery" }
+  const { status, body: answer } = await app.call(null, "POST", "/v1/auth/sign-in", { body })
+  expect([status, answer.error.details]).toEqual([
+    400,
+    [{ path: "email", message: "must have a length of at most 254" }]
+  ])
+})
+
 test.each(["<kim@mail.example>", "k<im@mail.example", "kim@mail.example>"])(
   "the address %s gets no mail of its own beside the mailbox that it means",
   async (email) => {
