@@ -57,14 +57,16 @@ export const parametersOf = (path: string): Readonly<Record<string, string>> =>
 
 const isApi = ({ path }: Route) => path.startsWith("/v1/") && !path.startsWith("/v1/operator/")
 const shown = ({ method, path }: Route) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`
-const noun = /[^/]+$/
+// Each looks behind, so that it begins once in a long path.
+const noun = /(?<![^/])[^/]+$/
+const slashesAtEnd = /(?<!\/)\/+$/
 
 /**
  * The operation that a wrong path or method most likely means: the same path below /v1, one with few other letters, or one that ends with the
  * same noun. Of several, one with the same method, and then the shortest.
  */
 const meantBy = (method: string, path: string): string => {
-  const below = `/v1/${path.replace(/^(\/?api)?(\/v\d)*\/+/, "").replace(/\/+$/, "")}`
+  const below = `/v1/${path.replace(/^(\/?api)?(\/v\d)*\/+/, "").replace(slashesAtEnd, "")}`
   const operations = routes
     .filter((one) => isApi(one) && !one.pattern.test(path))
     .sort((a, b) => Number(b.method === method) - Number(a.method === method) || a.path.length - b.path.length)

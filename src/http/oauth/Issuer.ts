@@ -30,7 +30,8 @@ export const issuerOf = (settings: Addresses) =>
 
 export const resourceOf = (issuer: string): string => `${issuer}${mcpPath}`
 
-const bare = (address: string) => address.replace(/\/+$/, "")
+/** It looks behind, so that it begins once in a long text of a stranger. */
+const bare = (address: string) => address.replace(/(?<!\/)\/+$/, "")
 
 /** Whether a resource indicator (RFC 8707) names this service. A request without one means it. */
 export const isResource = (issuer: string, resource: string | undefined): boolean =>
