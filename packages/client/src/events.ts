@@ -44,7 +44,7 @@ const messagesIn = (text: string): { readonly messages: ReadonlyArray<Message>; 
     let id = ""
     const data: Array<string> = []
     for (const line of block.split(/\r\n|\n|\r/)) {
-      const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? []
+      const [, field = "", value = ""] = /^([^:]*):? ?([^]*)$/.exec(line) ?? []
       if (field === "id") id = value
       if (field === "data") data.push(value)
     }
