@@ -21,8 +21,11 @@ type Addresses = Pick<SettingsShape, "publicUrl" | "host" | "port">
 
 const hostForm = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-fA-F:]+\](:\d{1,5})?$/
 
-export const issuerFor = (settings: Addresses, host: string | undefined): string =>
-  settings.publicUrl ?? (host !== undefined && hostForm.test(host) ? `http://${host}` : addressOf(settings))
+export const issuerFor = (settings: Addresses, host: string | undefined): string => {
+  if (settings.publicUrl !== null) return settings.publicUrl
+  const address = `http://${host ?? ""}`
+  return hostForm.test(host ?? "") && URL.canParse(address) ? address : addressOf(settings)
+}
 
 /** The issuer, as the request's client knows it. */
 export const issuerOf = (settings: Addresses) =>

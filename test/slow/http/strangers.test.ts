@@ -110,16 +110,17 @@ const statusLine = (request: string) =>
   })
 
 // Bun's own page about an error shows sources and a stack.
-test.each(["a b", "[", "x:99999", "%", "a@b", "a?b", "a#b", "1.2.3.4.5", "-"])(
+test.each(["a b", "[", "x:99999", "%", "a@b", "a?b", "a#b", "1.2.3.4.5", "[::::]", "-"])(
   "a request to the host %p gets an answer of the service",
   async (host) => {
-    const ends = `Host: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
+    const ends = `Host: ${host}\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nX-Rungate-Console: 1\r\nContent-Length: 0\r\n\r\n`
     for (const line of [
       "GET /v1/wallet",
       "DELETE /v1/api-keys/key_1",
       "GET /livez",
       "POST /v1/run",
       "POST /mcp",
+      "POST /v1/auth/browser/passkey/start",
       "GET /"
     ])
       expect([line, await statusLine(`${line} HTTP/1.1\r\n${ends}`)]).toEqual([
