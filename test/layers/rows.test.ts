@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import { Cause, Effect, Exit, Schema } from "effect"
-import { batchRowsOf, done, hasRows, oneRowOf, rowsOf, storedAs } from "../../src/layers/postgres/Rows.ts"
+import {
+  batchRowsOf,
+  done,
+  hasRows,
+  oneNumber,
+  oneRowOf,
+  rowsOf,
+  storedAs,
+  textValues
+} from "../../src/layers/postgres/Rows.ts"
 
 const fields = { id: Schema.BigInt, name: Schema.NullOr(Schema.String) }
 const sound = [
@@ -39,6 +48,17 @@ test("oneRowOf dies without a row", () => {
   expect(outcome(oneRowOf(fields)(Effect.succeed(sound)))).toEqual({ id: 1n, name: "a" })
   expect(outcome(oneRowOf(fields)(Effect.succeed([])))).toBe(
     "Error: A statement returned no row; one with id, name was expected."
+  )
+})
+
+test("the values of one column come without its name, and are checked as rows are", () => {
+  expect(outcome(textValues(Effect.succeed([{ name: "a" }, { name: "b" }])))).toEqual(["a", "b"])
+  expect(outcome(textValues(Effect.succeed([])))).toEqual([])
+  expect(outcome(textValues(Effect.succeed([{ name: "a" }, { name: null }])))).toBe(unexpected("name", "null"))
+  expect(outcome(oneNumber(Effect.succeed([{ count: 0 }])))).toBe(0)
+  expect(outcome(oneNumber(Effect.succeed([{ count: "secret" }])))).toBe(unexpected("count", "string"))
+  expect(outcome(oneNumber(Effect.succeed([])))).toBe(
+    "Error: A statement returned no row; one with a value was expected."
   )
 })
 

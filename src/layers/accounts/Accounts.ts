@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { done, hasRows, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { done, hasRows, oneNumber, rowsOf, textValues, texts } from "../postgres/Rows.ts"
 import { roles } from "../../schema/accounts/Role.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { Caller, KeyAccess } from "../../schema/accounts/KeyAccess.ts"
@@ -93,15 +93,13 @@ const keyOwnerRows = rowsOf({
   ...AccessRow.fields
 })
 const accessRows = rowsOf(AccessRow.fields)
-const orgIdRows = rowsOf({ org_id: Schema.String })
-const countRow = oneRowOf({ count: Schema.BigInt })
 
 const defaultOrganization = (sql: SqlClient.SqlClient, user_id: string) =>
   Effect.map(
-    orgIdRows(sql`
+    textValues(sql`
       SELECT m.org_id FROM users u JOIN members m ON m.user_id = u.user_id WHERE u.user_id = ${user_id}
       ORDER BY (m.org_id = u.org_id) DESC, m.created_at, m.org_id LIMIT 1`),
-    (rows) => rows[0]?.org_id ?? null
+    (rows) => rows[0] ?? null
   )
 
 export class Accounts extends Context.Service<
@@ -265,8 +263,6 @@ export class Accounts extends Context.Service<
       }).pipe(Effect.ignore)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
 
-      const count = countRow(sql`SELECT count(*) AS count FROM orgs`)
-
       return Accounts.of({
         signUp: Effect.fn("Accounts.signUp")(function* (account) {
           const { email, address } = account
@@ -308,7 +304,7 @@ export class Accounts extends Context.Service<
           Effect.orDie(Effect.map(findSession(Redacted.value(token)), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
-        organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
+        organizations: Effect.orDie(oneNumber(sql`SELECT count(*)::int FROM orgs`)),
         findOrganizations: (search, before, limit) => listOrganizations(null, search, before, limit),
         organization: (org_id) =>
           Effect.map(listOrganizations(org_id, null, null, 1), (rows) => Option.fromNullishOr(rows[0])),
@@ -355,8 +351,8 @@ export class Accounts extends Context.Service<
         renewKey: keys.renew,
         ownerOfKey: (key_id) =>
           Effect.orDie(
-            Effect.map(orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`), (rows) =>
-              Option.fromNullishOr(rows[0]?.org_id)
+            Effect.map(textValues(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`), (rows) =>
+              Option.fromNullishOr(rows[0])
             )
           ),
         used: (key_id) => {

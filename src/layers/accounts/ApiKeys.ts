@@ -13,7 +13,7 @@ import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import type { BudgetPeriod } from "../../schema/money/SpendDay.ts"
 import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { newId } from "../platform/Ids.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneBigint, oneText, rowsOf } from "../postgres/Rows.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 import { constraintOf } from "../postgres/connection/SqlState.ts"
@@ -92,8 +92,6 @@ const StoredKey = Schema.Struct({
 })
 type StoredKey = typeof StoredKey.Type
 const storedRows = rowsOf(StoredKey.fields)
-const countRow = oneRowOf({ count: Schema.BigInt })
-const budgetIdRow = oneRowOf({ budget_id: Schema.String })
 
 export interface KeyRow extends Omit<StoredKey, "allow" | "budget_id"> {
   readonly allow: Allow | null
@@ -123,12 +121,9 @@ export const apiKeys = (sql: SqlClient.SqlClient, cell: string | null) => {
   })
 
   const insertBudget = (org_id: string, key_id: string, { limit, period }: NewBudget) =>
-    Effect.map(
-      budgetIdRow(sql`
+    oneText(sql`
       INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period)
-      VALUES (${newId("bud")}, ${org_id}, ${key_id}, ${limit}, ${period}) RETURNING budget_id`),
-      ({ budget_id }) => budget_id
-    )
+      VALUES (${newId("bud")}, ${org_id}, ${key_id}, ${limit}, ${period}) RETURNING budget_id`)
 
   const insertKey = Effect.fnUntraced(function* (
     org_id: string,
@@ -278,7 +273,7 @@ export const apiKeys = (sql: SqlClient.SqlClient, cell: string | null) => {
       if (row.expired) {
         // It counts among the keys in use again. The row's lock is that of the trigger which counts new keys.
         yield* sql`SELECT 1 AS locked FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
-        const { count } = yield* countRow(sql`
+        const count = yield* oneBigint(sql`
           SELECT count(*) AS count FROM api_keys WHERE org_id = ${org_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
         if (count >= keysMax) return yield* new TooManyKeys()
       }

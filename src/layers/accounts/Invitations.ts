@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newLinkToken, tokenHash } from "./Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf, storedAs } from "../postgres/Rows.ts"
+import { rowsOf, storedAs, textValues } from "../postgres/Rows.ts"
 
 /** The token is unknown, used, expired, or for another address. One error for all four, so that it reveals nothing about tokens. */
 export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
@@ -33,7 +33,6 @@ const invitationRows = storedAs(InvitationRow.fields)
 const days = 7
 
 const expiryRows = rowsOf({ expires_at: Schema.Date })
-const emailRows = rowsOf({ email: Schema.String })
 
 export class Invitations extends Context.Service<
   Invitations,
@@ -55,7 +54,7 @@ export class Invitations extends Context.Service<
       const { cell } = yield* Settings
 
       const email = (token: Redacted.Redacted) =>
-        emailRows(sql`
+        textValues(sql`
           SELECT email FROM invitations WHERE token_hash = ${tokenHash(token)} AND used_at IS NULL AND expires_at > now()`)
 
       return Invitations.of({
@@ -71,7 +70,7 @@ export class Invitations extends Context.Service<
         latest: (limit) =>
           invitationRows.all(sql`
             SELECT email, created_at, expires_at, used_at, org_id FROM invitations ORDER BY created_at DESC, email LIMIT ${limit}`),
-        email: (token) => Effect.orDie(Effect.map(email(token), (rows) => Option.fromNullishOr(rows[0]?.email))),
+        email: (token) => Effect.orDie(Effect.map(email(token), (rows) => Option.fromNullishOr(rows[0]))),
         redeem: Effect.fnUntraced(function* (token, address, org_id) {
           const rows = yield* Effect.orDie(sql`
             UPDATE invitations SET used_at = now(), org_id = ${org_id}

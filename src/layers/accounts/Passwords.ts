@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { AuditLog } from "../auditlog/AuditLog.ts"
 import { Directory } from "./Directory.ts"
 import { hashed, matches, tokenHash } from "./Secrets.ts"
-import { rowsOf, storedAs } from "../postgres/Rows.ts"
+import { storedAs, textValues } from "../postgres/Rows.ts"
 
 /** The link's token is unknown, used or expired. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
@@ -17,8 +17,6 @@ export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused"
 export class AddressTaken extends Schema.TaggedError<AddressTaken>()("AddressTaken", {}) {}
 export class WrongPassword extends Schema.TaggedError<WrongPassword>()("WrongPassword", {}) {}
 
-const userIdRows = rowsOf({ user_id: Schema.String })
-const emailRows = rowsOf({ email: Schema.String })
 const passwordRows = storedAs({ password_hash: Schema.String })
 
 export class Passwords extends Context.Service<
@@ -57,10 +55,10 @@ export class Passwords extends Context.Service<
         yield* sql`
           SELECT 1 AS locked FROM users
           WHERE user_id = (SELECT user_id FROM mail_tokens WHERE token_hash = ${tokenHash(token)}) FOR UPDATE`
-        const [row] = yield* userIdRows(sql`
+        const [user_id] = yield* textValues(sql`
           DELETE FROM mail_tokens WHERE token_hash = ${tokenHash(token)} AND purpose = ${purpose} AND expires_at > now()
           RETURNING user_id`)
-        return row === undefined ? yield* new LinkRefused() : row.user_id
+        return user_id ?? (yield* new LinkRefused())
       })
 
       /**
@@ -79,11 +77,11 @@ export class Passwords extends Context.Service<
       })
 
       const claimAddress = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const rows = emailRows(sql`
+        const rows = textValues(sql`
           SELECT u.email FROM mail_tokens t JOIN users u USING (user_id)
           WHERE t.token_hash = ${tokenHash(token)} AND t.purpose = 'verify_email' AND t.expires_at > now()`)
-        const [row] = directory.cells === null ? [] : yield* Effect.orDie(rows)
-        if (row !== undefined) yield* Effect.mapError(directory.claim(row.email), () => new AddressTaken())
+        const [email] = directory.cells === null ? [] : yield* Effect.orDie(rows)
+        if (email !== undefined) yield* Effect.mapError(directory.claim(email), () => new AddressTaken())
       })
 
       const endSessions = (user_id: string, except: Redacted.Redacted | null) => sql`
@@ -110,11 +108,11 @@ export class Passwords extends Context.Service<
                 // Whoever signed up with the address may not be its owner. While the user is pending, no mail tells of the removal.
                 yield* sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
                 yield* sql`DELETE FROM second_factors WHERE user_id = ${user_id}`
-                const [user] = yield* emailRows(sql`
+                const [email] = yield* textValues(sql`
                   UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
-                if (user === undefined) return yield* new LinkRefused()
+                if (email === undefined) return yield* new LinkRefused()
                 yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'verify_email'`
-                return user.email
+                return email
               })
             )
             .pipe(
@@ -148,17 +146,17 @@ export class Passwords extends Context.Service<
             .by({ kind: "link", id: null, name: null, address })(
               Effect.gen(function* () {
                 const user_id = yield* consume(token, "reset_password")
-                const [user] = yield* emailRows(sql`
+                const [email] = yield* textValues(sql`
                   UPDATE users SET password_hash = ${password_hash}, email_verified_at = coalesce(email_verified_at, now())
                   WHERE user_id = ${user_id} AND NOT pending RETURNING email`)
-                if (user === undefined) return yield* new LinkRefused()
+                if (email === undefined) return yield* new LinkRefused()
                 yield* endSessions(user_id, null)
                 yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
                 // Somebody else may have added them with the old password. A second factor stays, because it protects from a stolen mailbox.
                 yield* log.by({ kind: "person", id: user_id, name: null, address })(
                   sql`DELETE FROM passkeys WHERE user_id = ${user_id}`
                 )
-                return user.email
+                return email
               })
             )
             .pipe(Effect.catchTag("SqlError", Effect.die))

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { codeAlphabet, codeLength, type Terms } from "../../schema/wallet/Referral.ts"
 import { newId } from "../platform/Ids.ts"
-import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { oneRowOf, storedAs, textValues } from "../postgres/Rows.ts"
 
 export class ReferralRefused extends Schema.TaggedError<ReferralRefused>()("ReferralRefused", {
   /** `known_person`: the person already has an account here. Codes are for new users, so that nobody can refer themselves. */
@@ -77,8 +77,6 @@ const randomCode = (): string => {
   return code
 }
 
-const codeRows = rowsOf({ code: Schema.String })
-
 export class Referrals extends Context.Service<
   Referrals,
   {
@@ -107,8 +105,8 @@ export class Referrals extends Context.Service<
 
       const code = Effect.fnUntraced(function* (org_id: string) {
         for (let tries = 0; tries < codeTriesMax; tries++) {
-          const [existing] = yield* codeRows(sql`SELECT code FROM referral_codes WHERE org_id = ${org_id}`)
-          if (existing !== undefined) return existing.code
+          const [existing] = yield* textValues(sql`SELECT code FROM referral_codes WHERE org_id = ${org_id}`)
+          if (existing !== undefined) return existing
           yield* sql`INSERT INTO referral_codes ${sql.insert({ org_id, code: randomCode() })} ON CONFLICT DO NOTHING`
         }
         return yield* Effect.die(new Error("no free referral code"))

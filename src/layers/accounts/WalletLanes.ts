@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, oneFlag, rowsOf, texts } from "../postgres/Rows.ts"
 import { laneOf, lanesDefault } from "../../schema/wallet/Lane.ts"
 import { digest } from "./Secrets.ts"
 
@@ -15,7 +15,6 @@ const pageMax = 500
 
 const stateRows = rowsOf({ lanes: Schema.Number, spread: Schema.Number, spread_after: Schema.String })
 const walletRows = rowsOf({ org_id: Schema.String, lane: Schema.Number })
-const movedRow = oneRowOf({ moved: Schema.Boolean })
 const countRows = rowsOf({ lanes: Schema.Number })
 
 export const walletLane = (org_id: string, lanes: number): number => laneOf(digest(org_id), lanes)
@@ -58,7 +57,7 @@ export class WalletLanes extends Context.Service<
           return to === lane ? [] : [{ org_id, to }]
         })
         const end = page.length < pageMax ? "" : (page.at(-1)?.org_id ?? "")
-        const { moved } = yield* movedRow(sql`
+        const moved = yield* oneFlag(sql`
           SELECT rungate_move_wallets(${texts(moves.map(({ org_id }) => org_id))}, ${bigints(moves.map(({ to }) => BigInt(to)))},
             ${spread_after}, ${end}, ${BigInt(lanes)}) AS moved`)
         return moved ? [...new Set(moves.map(({ to }) => to))] : []

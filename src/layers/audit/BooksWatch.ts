@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../schema/accounts/Actor.ts"
 import { AuditLog } from "../auditlog/AuditLog.ts"
-import { done, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { done, oneNumber, rowsOf, storedAs, textValues, texts } from "../postgres/Rows.ts"
 import { Audit, type AuditReport } from "./Audit.ts"
 import { type Violation, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
@@ -22,14 +22,11 @@ const isSuspending = ({ equation }: Violation) => suspending.has(equation.split(
 /** Violations that a suspension records. Damaged books can have many. */
 const recordedMax = 20
 
-const orgRows = rowsOf({ org_id: Schema.String })
 const dueRows = rowsOf({ due: Schema.Boolean })
 const suspensionRows = storedAs({ org_id: Schema.String, organization: Schema.String, suspended_at: Schema.Date })
 
 /** Suspended wallets that are listed. More than one is rare. */
 const listedMax = 50
-
-const countRow = oneRowOf({ count: Schema.BigInt })
 
 export interface SuspendedWallet {
   readonly org_id: string
@@ -79,12 +76,11 @@ export class BooksWatch extends Context.Service<
         const named = (prefix: string) =>
           reported.flatMap(({ subject }) => (subject.startsWith(prefix) ? [subject.split(" ")[0] ?? ""] : []))
         const [runs, payments] = [named("run_"), named("pay_")]
-        const rows = yield* orgRows(sql`
+        return yield* textValues(sql`
           SELECT org_id FROM wallets WHERE org_id = ANY(${texts(named("org_"))}) UNION
           SELECT org_id FROM runs WHERE run_id = ANY(${texts(runs)}) UNION
           SELECT org_id FROM ledger WHERE run_id = ANY(${texts(runs)}) UNION
           SELECT org_id FROM payments WHERE payment_id = ANY(${texts(payments)})`)
-        return rows.map(({ org_id }) => org_id)
       })
 
       const violationsOf = (org_id: string) =>
@@ -94,7 +90,7 @@ export class BooksWatch extends Context.Service<
         const suspending = yield* violationsOf(org_id)
         if (suspending.length === 0) return []
         const recorded = suspending.slice(0, recordedMax).map(({ equation, subject }) => `${equation}: ${subject}`)
-        const rows = yield* orgRows(sql`
+        const rows = yield* textValues(sql`
           WITH marked AS (
             UPDATE wallets SET suspended = true, version = version + 1 WHERE org_id = ${org_id} AND NOT suspended RETURNING org_id)
           INSERT INTO wallet_suspensions (org_id, violations) SELECT org_id, ${texts(recorded)}::text[] FROM marked
@@ -122,15 +118,12 @@ export class BooksWatch extends Context.Service<
             return { report, suspended: suspended.flat() }
           })
         ),
-        suspended: countRow(sql`SELECT count(*) AS count FROM wallet_suspensions WHERE resumed_at IS NULL`).pipe(
-          Effect.map(({ count }) => Number(count)),
-          Effect.orDie
-        ),
+        suspended: Effect.orDie(oneNumber(sql`SELECT count(*)::int FROM wallet_suspensions WHERE resumed_at IS NULL`)),
         suspensions: suspensionRows.all(sql`
             SELECT s.org_id, o.name AS organization, s.suspended_at FROM wallet_suspensions s JOIN orgs o USING (org_id)
             WHERE s.resumed_at IS NULL ORDER BY s.suspended_at, s.org_id LIMIT ${listedMax}`),
         resume: Effect.fnUntraced(function* (org_id, actor) {
-          const marked = yield* orgRows(sql`SELECT org_id FROM wallets WHERE org_id = ${org_id} AND suspended`)
+          const marked = yield* textValues(sql`SELECT org_id FROM wallets WHERE org_id = ${org_id} AND suspended`)
           if (marked.length === 0) return { _tag: "NotSuspended" } as const
           const suspending = yield* violationsOf(org_id)
           if (suspending.length > 0) return { _tag: "Violated", violations: suspending } as const

@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
 import { uncountFree } from "../usage/freeStorage.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneNumber, rowsOf } from "../postgres/Rows.ts"
 
 export interface Retry {
   readonly org_id: string
@@ -46,7 +46,6 @@ const lockedRows = rowsOf({
   budget_id: Schema.String,
   own: Schema.Boolean
 })
-const countRow = oneRowOf({ count: Schema.Int })
 
 export const retryBlocked =
   (sql: SqlClient.SqlClient) =>
@@ -64,10 +63,10 @@ export const retryBlocked =
       if (batch?.status !== "finished" || batch.blocked === 0) return { _tag: "Unchanged" } satisfies Retried
       const { charged, budget_id } = batch
       if (max_total !== null && max_total < charged) return { _tag: "BelowCharged", charged } satisfies Retried
-      const open = yield* countRow(
+      const open = yield* oneNumber(
         sql`SELECT count(*)::int AS count FROM batches WHERE org_id = ${org_id} AND finished_at IS NULL`
       )
-      if (open.count >= batchesOpenMax) return { _tag: "Full" } satisfies Retried
+      if (open >= batchesOpenMax) return { _tag: "Full" } satisfies Retried
       // They wait for money no longer, and count again if they are blocked again.
       const rows = yield* sql`
         WITH again AS (UPDATE batch_rows SET status = 'pending', retries = retries + (run_id IS NOT NULL)::int, run_id = NULL, charged = NULL, error = NULL

@@ -9,7 +9,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import type { Directory } from "../accounts/Directory.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, oneText, rowsOf } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack } from "./import/pack.ts"
 
@@ -26,7 +26,6 @@ const revisionRows = rowsOf({ provider: Schema.String, revision: Schema.BigInt, 
 /** `actor`: who changed it, as the audit log of each cell names them. */
 const sharedRow = oneRowOf({ ...Document.fields, imported_at: Schema.Date, actor: Schema.String })
 type Shared = Effect.Success<ReturnType<typeof sharedRow>>
-const actorRow = oneRowOf({ actor: Schema.String })
 
 interface Sides {
   /** This cell. */
@@ -72,10 +71,7 @@ export const sharedCatalog = ({ sql, directory, reach, revisions }: Sides) => {
   })
 
   /** Who makes the change. Read before a copy, which is in the name of who made that one. */
-  const actor = Effect.map(
-    Effect.orDie(actorRow(sql`SELECT coalesce(audit_actor()::text, '') AS actor`)),
-    (row) => row.actor
-  )
+  const actor = Effect.orDie(oneText(sql`SELECT coalesce(audit_actor()::text, '')`))
 
   /**
    * False when the directory has a newer revision than the expected one. It has an older one after it was restored from a backup, or none. A

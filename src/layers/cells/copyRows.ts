@@ -8,15 +8,12 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type PartTable, partChecksum } from "../../schema/segments/Checksum.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneBigint, oneRowOf, textValues } from "../postgres/Rows.ts"
 import { insertText, lineText, rowsAtOnce } from "../postgres/rowTexts.ts"
 import { MoveRefused } from "./MoveRefused.ts"
 import type { OwnedTable, Reference } from "./tables.ts"
 
-const lineRows = rowsOf({ line: Schema.String })
-const idRows = rowsOf({ id: Schema.String })
 const digestRow = oneRowOf({ rows: Schema.BigInt, digest: Schema.String })
-const countRow = oneRowOf({ count: Schema.BigInt })
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.NullOr(Schema.String))))
 
 type Texts = ReadonlyArray<string | null>
@@ -97,9 +94,9 @@ const copyTable = Effect.fnUntraced(function* (
     `DECLARE copied NO SCROLL CURSOR FOR SELECT ${lineText(sent.columns, instead[table.name])} AS line FROM ${table.name} WHERE ${table.where}${order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`}`
   )
   for (;;) {
-    const rows = yield* lineRows(source.unsafe(`FETCH ${rowsAtOnce} FROM copied`))
-    if (rows.length === 0) break
-    const lines = rows.map(({ line }) => (mapped === null ? line : JSON.stringify(mapped(decodeLine(line)))))
+    const copied = yield* textValues(source.unsafe(`FETCH ${rowsAtOnce} FROM copied`))
+    if (copied.length === 0) break
+    const lines = copied.map((line) => (mapped === null ? line : JSON.stringify(mapped(decodeLine(line)))))
     yield* target.unsafe(insertText(sent), [`[${lines.join(",")}]`])
   }
   yield* source.unsafe("CLOSE copied")
@@ -111,12 +108,12 @@ const newNumbers = Effect.fnUntraced(function* (
   target: SqlClient.SqlClient,
   where: string
 ) {
-  const old = yield* idRows(
+  const old = yield* textValues(
     source.unsafe(`SELECT segment::text AS id FROM ${segmentsTable} WHERE ${where} ORDER BY segment`)
   )
-  const fresh = yield* idRows(target`
+  const fresh = yield* textValues(target`
     SELECT nextval(pg_get_serial_sequence(${segmentsTable}, 'segment'))::text AS id FROM generate_series(1, ${old.length}::int)`)
-  return new Map(old.map(({ id }, at) => [id, fresh[at]?.id ?? id]))
+  return new Map(old.map((id, at) => [id, fresh[at] ?? id]))
 })
 
 /** Independent of the order of rows. Each row adds 63 bits of its SHA-256, twice. */
@@ -156,7 +153,7 @@ export const copyRows = Effect.fnUntraced(function* ({ source, target, tables, r
   for (const { child, child_column, parent, parent_column } of references) {
     const table = copied.find(({ name }) => name === child)
     if (table === undefined) continue
-    const { count } = yield* countRow(
+    const count = yield* oneBigint(
       target.unsafe(
         `SELECT count(*) AS count FROM (SELECT ${child_column} AS one FROM ${child} WHERE ${table.where}) c
          WHERE one IS NOT NULL AND NOT EXISTS (SELECT FROM ${parent} p WHERE p.${parent_column} = c.one)`

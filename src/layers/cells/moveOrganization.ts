@@ -12,7 +12,7 @@ import { violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
 import { walletLane } from "../accounts/WalletLanes.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneFlag, oneNumber, oneRowOf, oneText, rowsOf, textValues } from "../postgres/Rows.ts"
 import { copyRows, forCopies, withoutTriggers } from "./copyRows.ts"
 import { MoveRefused } from "./MoveRefused.ts"
 import { type Catalog, listOf, peopleOf, readCatalog, tablesOf } from "./tables.ts"
@@ -43,12 +43,7 @@ const busyRow = oneRowOf({
   commands: Schema.BigInt,
   dead_letter: Schema.NullOr(Schema.String)
 })
-const nameRows = rowsOf({ name: Schema.String })
-const idRow = oneRowOf({ id: Schema.String })
-const doneRow = oneRowOf({ done: Schema.Boolean })
 const sameRow = oneRowOf({ id: Schema.String, mode: Schema.String, version: Schema.Int })
-const lockRow = oneRowOf({ locked: Schema.Boolean })
-const laneRow = oneRowOf({ lanes: Schema.Int })
 const droppedRows = rowsOf({
   from_id: Schema.String,
   to_id: Schema.String,
@@ -93,7 +88,7 @@ const alone = Effect.fnUntraced(function* ({ source, org_id }: Move) {
   yield* run("BEGIN")
   yield* Effect.addFinalizer(() => Effect.ignore(run("ROLLBACK")))
   yield* run("SET LOCAL idle_in_transaction_session_timeout = 0")
-  const { locked } = yield* lockRow(
+  const locked = yield* oneFlag(
     run(`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext('move ${org_id}')) AS locked`)
   )
   if (!locked) return yield* refuse(`Another process is moving ${org_id}.`)
@@ -125,12 +120,12 @@ const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, cat
   yield* Effect.forEach([source, target], (sql) => sql.withTransaction(withoutTriggers(sql)))
   if ((yield* target`SELECT 1 AS one FROM orgs WHERE org_id = ${org_id}`).length > 0)
     return yield* refuse(`The other cell has an organization ${org_id} already.`)
-  const [referral] = yield* nameRows(source`
+  const [referral] = yield* textValues(source`
     SELECT CASE WHEN referred_org = ${org_id} THEN referrer_org ELSE referred_org END AS name FROM referrals
     WHERE ${org_id} IN (referred_org, referrer_org) LIMIT 1`)
   if (referral !== undefined)
     return yield* refuse(
-      `A referral ties the books of ${org_id} to those of ${referral.name}, so both must stay in one cell.`
+      `A referral ties the books of ${org_id} to those of ${referral}, so both must stay in one cell.`
     )
   yield* busy(source, org_id)
   const broken = yield* snapshot(source, violations(source, org_id))
@@ -138,15 +133,15 @@ const check = Effect.fnUntraced(function* ({ source, target, org_id }: Move, cat
     return yield* refuse(`The books of ${org_id} do not add up, so it can't move. See: rungate audit`)
   const people = yield* peopleOf(catalog, source, org_id)
   const users = people.filter(({ wanted }) => wanted).map(({ user_id }) => user_id)
-  const mails = yield* nameRows(
+  const mails = yield* textValues(
     source`SELECT lower(email) AS name FROM users WHERE NOT pending AND user_id = ANY(${source.literal(listOf(users))})`
   )
-  const [taken] = yield* nameRows(target`
+  const [taken] = yield* textValues(target`
     SELECT email AS name FROM users WHERE NOT pending AND NOT user_id = ANY(${target.literal(listOf(users))})
-      AND lower(email) IN (SELECT jsonb_array_elements_text(${JSON.stringify(mails.map(({ name }) => name))}::text::jsonb)) LIMIT 1`)
+      AND lower(email) IN (SELECT jsonb_array_elements_text(${JSON.stringify(mails)}::text::jsonb)) LIMIT 1`)
   if (taken !== undefined)
     return yield* refuse(
-      `${taken.name} has an account of another person in the other cell, so signing in would be ambiguous.`
+      `${taken} has an account of another person in the other cell, so signing in would be ambiguous.`
     )
 })
 
@@ -159,7 +154,7 @@ const fence = ({ source, org_id, to }: Move, database: string) =>
       if (runs > 0n || commands > 0n) return null
       yield* source`UPDATE wallets SET moving = 2, version = version + 1 WHERE org_id = ${org_id}`
       yield* keepState(source, org_id, to, "fenced", database)
-      return (yield* idRow(source`SELECT pg_current_xact_id()::text AS id`)).id
+      return yield* oneText(source`SELECT pg_current_xact_id()::text AS id`)
     })
   )
 
@@ -184,8 +179,8 @@ const drain = Effect.fnUntraced(function* (move: Move) {
   }
   yield* crashPoint("move.fenced")
   // What a transaction writes that began before the fence is not in the copy unless it has ended.
-  const older = doneRow(source`SELECT pg_snapshot_xmin(pg_current_snapshot()) > ${fenced.value}::text::xid8 AS done`)
-  const ended = yield* Effect.repeat(Effect.delay(older, pause), { until: ({ done }) => done }).pipe(
+  const older = oneFlag(source`SELECT pg_snapshot_xmin(pg_current_snapshot()) > ${fenced.value}::text::xid8 AS done`)
+  const ended = yield* Effect.repeat(Effect.delay(older, pause), { until: (done) => done }).pipe(
     Effect.timeoutOption(patience)
   )
   if (ended._tag === "None")
@@ -237,15 +232,11 @@ const copy = (move: Move, catalog: Catalog) => {
     yield* forCopies(target)
     const people = yield* peopleOf(catalog, source, org_id)
     const wanted = listOf(people.filter((one) => one.wanted).map(({ user_id }) => user_id))
-    const fresh = yield* nameRows(target`
+    const fresh = yield* textValues(target`
       SELECT u.name FROM unnest(${target.literal(wanted)}) AS u (name) WHERE NOT EXISTS (SELECT FROM users WHERE user_id = u.name)`)
     // The row's lock makes a growing number of lanes wait.
-    const { lanes } = yield* laneRow(target`SELECT lanes::int AS lanes FROM lane_count FOR SHARE`)
-    const tables = tablesOf(
-      catalog,
-      org_id,
-      fresh.map(({ name }) => name)
-    )
+    const lanes = yield* oneNumber(target`SELECT lanes::int AS lanes FROM lane_count FOR SHARE`)
+    const tables = tablesOf(catalog, org_id, fresh)
     const instead = {
       wallets: { lane: `'${walletLane(org_id, lanes)}'`, moving: "'0'" },
       users: { org_id: `'${org_id}'` }
@@ -276,8 +267,8 @@ const finish = Effect.fnUntraced(function* (move: Move, catalog: Catalog) {
   const { source, org_id, to } = move
   const leavers = (yield* peopleOf(catalog, source, org_id)).filter(({ home }) => home === null)
   const ids = source.literal(listOf(leavers.map(({ user_id }) => user_id)))
-  const mails = yield* nameRows(source`SELECT email AS name FROM users WHERE NOT pending AND user_id = ANY(${ids})`)
-  yield* move.announce(mails.map(({ name }) => name))
+  const mails = yield* textValues(source`SELECT email AS name FROM users WHERE NOT pending AND user_id = ANY(${ids})`)
+  yield* move.announce(mails)
   yield* source.withTransaction(
     Effect.gen(function* () {
       yield* withoutTriggers(source)

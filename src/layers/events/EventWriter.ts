@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, ints, jsons, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { bigints, ints, jsons, oneBigint, oneRowOf, rowsOf, textValues, texts } from "../postgres/Rows.ts"
 import { dayAt, dayStart } from "../../schema/money/SpendDay.ts"
 import { Zones } from "../../schema/money/TimeZone.ts"
 import {
@@ -70,9 +70,7 @@ const inboxRows = rowsOf({
   data: Schema.Unknown,
   created_at: Schema.Date
 })
-const refusedRow = oneRowOf({ hold: Schema.BigInt })
 const stepRows = rowsOf({ run_id: Schema.String, step: Schema.Int })
-const orgRows = rowsOf({ org_id: Schema.String })
 
 /** Of the log `h` of the wallet `w`. */
 const isPending = "(w.entry_seq > h.ledger_seq OR EXISTS (SELECT FROM event_inbox i WHERE i.org_id = h.org_id))"
@@ -139,14 +137,11 @@ export class EventWriter extends Context.Service<
       ) => {
         const run_ids = inbox.flatMap(({ run_id }) => run_id ?? [])
         if (run_ids.length === 0) return Effect.succeed(0n)
-        return Effect.map(
-          refusedRow(sql`
+        return oneBigint(sql`
           SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
             AND coalesce(control, '') NOT IN ('key_budget', 'label_budget')
-            AND finished_at >= ${since}`),
-          ({ hold }) => hold
-        )
+            AND finished_at >= ${since}`)
       }
 
       const stepOf = Effect.fnUntraced(function* (org_id: string, touched: ReadonlyArray<string>) {
@@ -218,19 +213,18 @@ export class EventWriter extends Context.Service<
       })
 
       const due = (org_ids: ReadonlyArray<string> | null) =>
-        orgRows(sql`
+        textValues(sql`
         SELECT h.org_id FROM event_heads h JOIN wallets w USING (org_id)
         WHERE ${org_ids === null ? sql`` : sql`h.org_id = ANY(${texts(org_ids)}) AND`} ${sql.literal(isPending)} LIMIT ${dueMax}`)
-      const listened = orgRows(sql`SELECT org_id FROM event_heads WHERE listened_at IS NOT NULL`)
-      const ids = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
+      const listened = textValues(sql`SELECT org_id FROM event_heads WHERE listened_at IS NOT NULL`)
 
       return EventWriter.of({
         step: (org_id, run_ids) =>
           Effect.orDie(
             Effect.tap(sql.withTransaction(stepOf(org_id, run_ids)), () => crashPoint("events.after_commit"))
           ),
-        due: (org_ids) => Effect.orDie(ids(due(org_ids))),
-        listened: Effect.orDie(ids(listened))
+        due: (org_ids) => Effect.orDie(due(org_ids)),
+        listened: Effect.orDie(listened)
       })
     })
   )

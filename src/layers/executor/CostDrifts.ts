@@ -14,7 +14,7 @@ import { MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { scaledEndpoint } from "../catalog/repriced.ts"
 import type { CatalogEntry, CatalogOffer } from "../catalog/Catalog.ts"
 import { logFailure } from "../postgres/Batch.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, textValues } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
 import { sharedReading } from "../platform/sharedReading.ts"
 
@@ -37,7 +37,6 @@ const DriftRow = Schema.Struct({
 const driftRows = rowsOf(DriftRow.fields)
 const openedRows = rowsOf({ opened: Schema.Boolean })
 const fitRows = rowsOf({ fits: Schema.Int })
-const clearedRows = rowsOf({ provider: Schema.String })
 
 export interface OfferDrift extends Drift {
   readonly provider: string
@@ -135,7 +134,7 @@ export class CostDrifts extends Context.Service<
         const [row] = yield* fitRows(sql`
           UPDATE cost_drifts SET fits = fits + 1 WHERE provider = ${provider} AND capability = ${capability} RETURNING fits`)
         if (row === undefined || row.fits < fitsToClear) return
-        const cleared = yield* clearedRows(sql`
+        const cleared = yield* textValues(sql`
           DELETE FROM cost_drifts WHERE provider = ${provider} AND capability = ${capability} AND fits >= ${fitsToClear} RETURNING provider`)
         if (cleared.length > 0)
           yield* Effect.logInfo(

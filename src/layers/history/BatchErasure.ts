@@ -10,7 +10,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { rowKey } from "../../schema/batches/Batch.ts"
 import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
-import { ints, oneRowOf, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
+import { ints, oneNumber, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
 import { matchedIn } from "./Matched.ts"
 
 /** Rows per read. */
@@ -31,7 +31,6 @@ type StoredRow = typeof StoredRow.Type
 
 const storedRows = rowsOf(StoredRow.fields)
 const labelledRows = rowsOf({ batch_id: Schema.String, metadata: Schema.String, finished: Schema.Boolean })
-const countRow = oneRowOf({ count: Schema.Int })
 
 const none = { capability: null, plan: null, result: null }
 
@@ -103,7 +102,7 @@ export class BatchErasure extends Context.Service<
         Effect.gen(function* () {
           const ids = texts([...new Set(rows.map(({ batch_id }) => batch_id))])
           yield* sql`SELECT 1 FROM batches WHERE org_id = ${org_id} AND batch_id = ANY(${ids}) ORDER BY batch_id FOR NO KEY UPDATE`
-          return yield* countRow(sql`
+          return yield* oneNumber(sql`
             WITH erased AS (
               UPDATE batch_rows r SET status = 'cancelled', request = NULL,
                      error = '{"code":"erased","message":"The subject of this row was erased before it ran."}'
@@ -122,7 +121,7 @@ export class BatchErasure extends Context.Service<
 
       /** Started rows without a run. The others are found by their runs. */
       const withoutRun = (org_id: string, rows: ReadonlyArray<StoredRow>) =>
-        countRow(sql`
+        oneNumber(sql`
           SELECT count(*)::int AS count
           FROM ${tableOf("n", rows, { batch_id: texts, row: ints }, { key: texts(rows.map((one) => rowKey(one.batch_id, one.row, one.retries))) })}
           JOIN batch_rows r ON r.batch_id = n.batch_id AND r.row = n.row AND r.status = 'running'
@@ -152,8 +151,8 @@ export class BatchErasure extends Context.Service<
           sql.literal("b.finished_at IS NULL AND r.status IN ('pending', 'running')"),
           sql.literal("b.blocked > 0 AND r.status = 'blocked' AND r.request IS NOT NULL")
         ])
-        const erased = kept.length === 0 ? 0 : (yield* eraseRequests(org_id, kept)).count
-        const in_flight = kept.length === 0 ? 0 : (yield* withoutRun(org_id, kept)).count
+        const erased = kept.length === 0 ? 0 : yield* eraseRequests(org_id, kept)
+        const in_flight = kept.length === 0 ? 0 : yield* withoutRun(org_id, kept)
         const quoting = yield* matching(org_id, target, [sql.literal("r.error IS NOT NULL")])
         if (quoting.length > 0)
           yield* sql`
@@ -162,7 +161,7 @@ export class BatchErasure extends Context.Service<
       })
 
       const olderThan = (days: number) =>
-        countRow(sql`
+        oneNumber(sql`
           WITH old AS (
             SELECT batch_id FROM batches
             WHERE finished_at IS NOT NULL AND erased_at IS NULL AND created_at < now() - make_interval(days => ${days}::int)
@@ -176,7 +175,7 @@ export class BatchErasure extends Context.Service<
           SELECT count(*)::int AS count FROM old`)
 
       const drop = (months: number) =>
-        countRow(sql`
+        oneNumber(sql`
           WITH old AS (
             SELECT batch_id FROM batches
             WHERE finished_at < date_trunc('month', now(), 'UTC') - make_interval(months => ${months}::int)
@@ -187,7 +186,7 @@ export class BatchErasure extends Context.Service<
           SELECT count(*)::int AS count FROM old`)
 
       const untilNone = (step: ReturnType<typeof drop>) =>
-        Effect.asVoid(Effect.repeat(step, { until: ({ count }) => count < batchesMax }))
+        Effect.asVoid(Effect.repeat(step, { until: (count) => count < batchesMax }))
 
       return BatchErasure.of({
         subject: (org_id, target) => Effect.orDie(subject(org_id, target)),

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsons, oneRowOf, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
+import { jsons, oneNumber, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import { batch } from "../postgres/Batch.ts"
 import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
@@ -35,7 +35,6 @@ const mailMax = 200
 
 const laneRows = rowsOf({ org_id: Schema.String, lane: Schema.Number })
 const replyRows = rowsOf({ reply: Schema.Unknown })
-const countRow = oneRowOf({ count: Schema.BigInt })
 
 /** Message of a run whose reservation was dead-lettered. */
 const neverReserved =
@@ -103,8 +102,6 @@ export class MailStore extends Context.Service<
         })
       })
 
-      const deadLetters = countRow(sql`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`)
-
       return MailStore.of({
         // The batch does not fail: its statement has stored the other commands, and a retry would store them again.
         enqueue: Effect.fnUntraced(function* (mail) {
@@ -146,10 +143,7 @@ export class MailStore extends Context.Service<
             ended: row.ended
           }
         }, Effect.orDie),
-        deadLetters: deadLetters.pipe(
-          Effect.map(({ count }) => Number(count)),
-          Effect.orDie
-        ),
+        deadLetters: Effect.orDie(oneNumber(sql`SELECT count(*)::int FROM mailbox WHERE parked IS NOT NULL`)),
         forget: Effect.orDie(
           Effect.gen(function* () {
             yield* sql`DELETE FROM replies WHERE created_at < now() - interval '1 hour'`

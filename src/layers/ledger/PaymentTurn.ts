@@ -6,7 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { bigints, booleans, ints, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
+import { bigints, booleans, ints, rowsOf, tableOf, textValues, texts } from "../postgres/Rows.ts"
 import { writeFailedTopUps } from "../events/Inbox.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
@@ -139,8 +139,6 @@ const bonusRows = rowsOf({
   card: Schema.NullOr(Schema.String),
   changes: Schema.Number
 })
-const cardRows = rowsOf({ card: Schema.String })
-const eventIdRows = rowsOf({ event_id: Schema.String })
 
 /** Reads the rows that the turn's payment commands need. */
 export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, event_ids, cards }: Subjects) =>
@@ -157,10 +155,10 @@ export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, even
              bonus_card AS card, bonus_changes AS changes
       FROM referrals WHERE referred_org = ANY(${texts(orgs)})
         AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`)
-    const usedCards = yield* cardRows(sql`
+    const usedCards = yield* textValues(sql`
       SELECT bonus_card AS card FROM referrals
       WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`)
-    const seen = yield* eventIdRows(sql`
+    const seen = yield* textValues(sql`
       SELECT event_id FROM payment_events WHERE event_id = ANY(${texts(event_ids)})`)
     const view: PaymentView = {
       payments: new Map(
@@ -176,8 +174,8 @@ export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, even
           { ...row, deposit_min: MicroUsd(row.deposit_min), deposit_bonus: MicroUsd(row.deposit_bonus) }
         ])
       ),
-      seen: new Set(seen.map((row) => row.event_id)),
-      cards: new Set(usedCards.map((row) => row.card))
+      seen: new Set(seen),
+      cards: new Set(usedCards)
     }
     return view
   })

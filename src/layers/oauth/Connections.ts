@@ -18,7 +18,7 @@ import { AuditLog } from "../auditlog/AuditLog.ts"
 import { newId } from "../platform/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { diesIfMoved } from "../postgres/Elsewhere.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneBigint, rowsOf } from "../postgres/Rows.ts"
 
 /** What a person has agreed to. */
 export interface Consent {
@@ -75,7 +75,6 @@ const GrantRow = Schema.Struct({
 })
 type GrantRow = typeof GrantRow.Type
 const grantRows = rowsOf(GrantRow.fields)
-const countRow = oneRowOf({ count: Schema.BigInt })
 
 const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.from(a).equals(Buffer.from(b))
 
@@ -180,7 +179,7 @@ export class Connections extends Context.Service<
             const insertion = Effect.gen(function* () {
               // So that concurrent requests can't exceed the limit together. A change of a member locks codes and then the organization's row.
               yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`codes of ${org_id}`}, 0))`
-              const { count } = yield* countRow(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
+              const count = yield* oneBigint(sql`SELECT count(*) AS count FROM oauth_codes WHERE org_id = ${org_id}`)
               if (count >= codesMax) return yield* Effect.fail(new TooManyCodes())
               yield* sql`
                 INSERT INTO oauth_codes (code_hash, org_id, user_id, client_hash, client_name, redirect_uri, challenge, scope, budget, period, expires_at)

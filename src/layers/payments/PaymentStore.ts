@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { done, hasRows, oneRowOf, rowsOf, storedAs, texts } from "../postgres/Rows.ts"
+import { done, hasRows, oneNumber, oneRowOf, rowsOf, storedAs, textValues, texts } from "../postgres/Rows.ts"
 import type { EventSubject, SavedMethod } from "./Payments.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { Payment } from "../../schema/nouns/operator/Payment.ts"
@@ -57,9 +57,7 @@ const checkSecondsMax = 3_600
 const paymentIdRows = storedAs({ payment_id: Schema.String, org_id: Schema.String })
 const chargeMethodRow = oneRowOf({ customer: Schema.String, payment_method: Schema.String })
 const orgIdRows = storedAs({ org_id: Schema.String })
-const clockRow = oneRowOf({ now: Schema.Number })
 const cursorRows = rowsOf({ read_to: Schema.Date })
-const eventIdRows = rowsOf({ event_id: Schema.String })
 
 const isDue = "state = 'open' AND look_at <= now()"
 const isToRetry = "state = 'waiting' AND retry_at <= now()"
@@ -193,9 +191,7 @@ export class PaymentStore extends Context.Service<
                 AND NOT EXISTS (SELECT FROM wallets w WHERE w.org_id = a.org_id AND w.moving = 2) ORDER BY retry_at LIMIT ${limit}`),
             (rows) => rows.map((row) => row.org_id)
           ),
-        nowSeconds: Effect.orDie(
-          Effect.map(clockRow(sql`SELECT extract(epoch FROM now())::float8 AS now`), ({ now }) => now)
-        ),
+        nowSeconds: Effect.orDie(oneNumber(sql`SELECT extract(epoch FROM now())::float8 AS now`)),
         beginReading: Effect.fnUntraced(function* (processor, everySeconds) {
           const [row] = yield* cursorRows(sql`
             INSERT INTO processor_cursors AS c (processor, read_to, begun_at) VALUES (${processor}, now(), now())
@@ -204,10 +200,10 @@ export class PaymentStore extends Context.Service<
           return row?.read_to ?? null
         }, Effect.orDie),
         unseen: Effect.fnUntraced(function* (event_ids) {
-          const rows = yield* eventIdRows(sql`
+          const rows = yield* textValues(sql`
             SELECT n.event_id FROM unnest(${texts(event_ids)}) AS n(event_id)
             WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`)
-          return new Set(rows.map((row) => row.event_id))
+          return new Set(rows)
         }, Effect.orDie),
         keepReadTo: (processor, from, time) =>
           done(sql`

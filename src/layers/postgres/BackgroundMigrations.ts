@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { lockMillisMax } from "./Migrate.ts"
 import { background, type BackgroundMigration } from "./migrations/background.ts"
-import { oneRowOf, rowsOf } from "./Rows.ts"
+import { oneFlag, rowsOf, textValues } from "./Rows.ts"
 
 export interface Progress {
   readonly name: string
@@ -24,7 +24,6 @@ export type BackgroundStep = "busy" | Progress
 /** Arbitrary key of the advisory lock. */
 const backgroundLock = 730_944
 
-const freeRow = oneRowOf({ free: Schema.Boolean })
 const progressFields = {
   name: Schema.String,
   done: Schema.BigInt,
@@ -33,7 +32,6 @@ const progressFields = {
   finished_at: Schema.NullOr(Schema.Date)
 }
 const progressRows = rowsOf(progressFields)
-const cursorRows = rowsOf({ cursor: Schema.String })
 type ProgressRow = Effect.Success<ReturnType<typeof progressRows>>[number]
 
 const progressOf = (row: ProgressRow): Progress => ({ ...row, done: Number(row.done), total: Number(row.total) })
@@ -68,8 +66,8 @@ export class BackgroundMigrations extends Context.Service<
 
         /** The stored cursor. At the start, the number of rows is stored. */
         const begin = Effect.fnUntraced(function* (name: string, migration: BackgroundMigration) {
-          const [row] = yield* cursorRows(sql`SELECT cursor FROM background_migrations WHERE name = ${name}`)
-          if (row !== undefined) return row.cursor
+          const [cursor] = yield* textValues(sql`SELECT cursor FROM background_migrations WHERE name = ${name}`)
+          if (cursor !== undefined) return cursor
           const total = yield* migration.total
           yield* sql`INSERT INTO background_migrations (name, total) VALUES (${name}, ${total})`
           return ""
@@ -78,7 +76,7 @@ export class BackgroundMigrations extends Context.Service<
         const batchOf = Effect.fnUntraced(function* (name: string, migration: BackgroundMigration) {
           // Without this, a batch could wait for a row while runs wait for the rows that it has changed.
           yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
-          const { free } = yield* freeRow(
+          const free = yield* oneFlag(
             sql`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), ${backgroundLock}) AS free`
           )
           if (!free) return "busy" as const

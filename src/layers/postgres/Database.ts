@@ -18,9 +18,7 @@ import { socketsTo } from "./connection/Sockets.ts"
 import { sessionSettingsOf, timezone } from "./SessionSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { closingListed } from "../platform/Underway.ts"
-import { oneRowOf } from "./Rows.ts"
-
-const versionRow = oneRowOf({ version: Schema.Number })
+import { oneNumber } from "./Rows.ts"
 
 const clientOptions = Effect.map(Settings, ({ connections, databaseSchema }) => ({
   maxConnections: connections,
@@ -97,8 +95,8 @@ const explained = <A, E extends { readonly message: string; readonly cause?: unk
 
 const upToDate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { version } = yield* explained(
-    versionRow(sql`
+  const version = yield* explained(
+    oneNumber(sql`
     SELECT current_setting('server_version_num')::int AS version`)
   )
   if (version < minimumVersion) {

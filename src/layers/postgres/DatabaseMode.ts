@@ -3,14 +3,12 @@
  *
  * The first service that starts on the database writes its mode. Processes of the other mode are refused.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { readOnlyReason } from "./Outage.ts"
 import { type Mode, Settings } from "../platform/Settings.ts"
-import { rowsOf } from "./Rows.ts"
-
-const modeRows = rowsOf({ mode: Schema.String })
+import { textValues } from "./Rows.ts"
 
 const refused = (stored: string, mode: Mode, place: string) =>
   new DatabaseRefused({
@@ -21,8 +19,8 @@ const refused = (stored: string, mode: Mode, place: string) =>
 export const checkMode = Effect.fnUntraced(function* (place: string) {
   const sql = yield* SqlClient.SqlClient
   const { mode } = yield* Settings
-  const [row] = yield* modeRows(sql`SELECT mode FROM service_mode`)
-  if (row !== undefined && row.mode !== mode) return yield* refused(row.mode, mode, place)
+  const [of] = yield* textValues(sql`SELECT mode FROM service_mode`)
+  if (of !== undefined && of !== mode) return yield* refused(of, mode, place)
 })
 
 /** Writes the mode if there is none. Of two concurrent first starts with different modes, one is refused. */

@@ -12,7 +12,7 @@ import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "./Rows.ts"
+import { oneFlag, oneNumber, oneRowOf, textValues } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
 export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
@@ -32,10 +32,7 @@ interface State {
 }
 
 const migrationsTableRow = oneRowOf({ exists: Schema.Boolean, owned: Schema.Boolean, role: Schema.String })
-const nameRows = rowsOf({ name: Schema.String })
 const versionRow = oneRowOf({ version: Schema.NullOr(Schema.Number) })
-const compatibilityRow = oneRowOf({ compatible_from: Schema.Number })
-const privilegeRow = oneRowOf({ create: Schema.Boolean })
 const namedRow = oneRowOf({ exists: Schema.Boolean, create: Schema.Boolean, role: Schema.String })
 
 /** The schema that this installation's tables are in. */
@@ -89,7 +86,7 @@ const serviceState = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { version, role, owned } = yield* stateOf("effect_sql_migrations", "migration_id")
   if (version > 0) return { version, role, may_migrate: owned } satisfies State
-  const { create } = yield* privilegeRow(sql`
+  const create = yield* oneFlag(sql`
     SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS create`)
   return { version, role, may_migrate: create } satisfies State
 })
@@ -105,7 +102,7 @@ export const behind = ({ version, role }: State, what: string, wanted: number) =
  */
 const onNewer = Effect.fnUntraced(function* (version: number, ownVersion: number) {
   const sql = yield* SqlClient.SqlClient
-  const { compatible_from } = yield* compatibilityRow(sql`SELECT compatible_from FROM schema_compatibility`)
+  const compatible_from = yield* oneNumber(sql`SELECT compatible_from FROM schema_compatibility`)
   if (ownVersion < compatible_from)
     return yield* new DatabaseRefused({
       message: `A newer release has migrated this database to schema version ${version}, and it no longer works with releases that know only version ${compatible_from - 1} or older. This release knows version ${ownVersion}. Install the release that migrated the database, or a newer one.`
@@ -122,8 +119,8 @@ const firstName = "baseline"
 const checkOrigin = Effect.fnUntraced(function* (version: number) {
   if (version === 0) return
   const sql = yield* SqlClient.SqlClient
-  const [first] = yield* nameRows(sql`SELECT name FROM effect_sql_migrations WHERE migration_id = 1`)
-  if (first?.name === firstName) return
+  const [first] = yield* textValues(sql`SELECT name FROM effect_sql_migrations WHERE migration_id = 1`)
+  if (first === firstName) return
   return yield* new DatabaseRefused({
     message:
       "This database was made by a development version of Rungate, before release 0.1.0, and can't be upgraded. Nothing in it was changed. Point DATABASE_URL at an empty database, or RUNGATE_DATA_DIR at a new folder for the embedded one, and start again."

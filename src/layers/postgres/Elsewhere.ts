@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { oneRowOf, rowsOf } from "./Rows.ts"
+import { oneFlag, rowsOf } from "./Rows.ts"
 
 export class Elsewhere extends Schema.TaggedError<Elsewhere>()("Elsewhere", {
   /** Null while it is on its way. */
@@ -15,7 +15,6 @@ export const isElsewhere = Schema.is(Elsewhere)
 
 const cellRows = rowsOf({ cell: Schema.NullOr(Schema.String) })
 
-const someRow = oneRowOf({ some: Schema.Boolean })
 /** Shorter than a fence stands before any row leaves, so nothing that has left is missed. */
 const lookMillis = 100
 const looks = new WeakMap<SqlClient.SqlClient, { readonly until: number; readonly some: boolean }>()
@@ -25,7 +24,7 @@ const someMoved = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const now = yield* Clock.currentTimeMillis
   const last = looks.get(sql)
   if (last !== undefined && now < last.until && last.until <= now + lookMillis) return last.some
-  const { some } = yield* someRow(
+  const some = yield* oneFlag(
     sql`SELECT EXISTS (SELECT FROM cell_moves WHERE state IN ('draining', 'fenced', 'moved')) AS some`
   )
   looks.set(sql, { until: now + lookMillis, some })

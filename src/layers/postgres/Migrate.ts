@@ -9,7 +9,7 @@ import { Effect, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { Contracts } from "./migrations/contracts.ts"
 import type { Indexes } from "./migrations/indexes.ts"
-import { oneRowOf, rowsOf } from "./Rows.ts"
+import { oneFlag, oneNumber, rowsOf, textValues } from "./Rows.ts"
 import { sqlStateOf } from "./connection/SqlState.ts"
 
 /** The tables are in use, or an earlier step has not finished. */
@@ -33,11 +33,6 @@ const warnEvery = 10
 /** Between two looks whether another process has built the indexes. */
 const pauseMillis = 1_000
 
-const versionRow = oneRowOf({ version: Schema.Number })
-const finishedRows = rowsOf({ name: Schema.String })
-
-const validRows = rowsOf({ name: Schema.String })
-const freeRow = oneRowOf({ free: Schema.Boolean })
 const leafRows = rowsOf({ leaf: Schema.String, valid: Schema.Boolean })
 
 /** PostgreSQL cuts longer names off. */
@@ -48,8 +43,8 @@ const lockNotAvailable = "55P03"
 
 const unfinished = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* finishedRows(sql`SELECT name FROM background_migrations WHERE finished_at IS NOT NULL`)
-  return names.filter((name) => !rows.some((row) => row.name === name))
+  const finished = yield* textValues(sql`SELECT name FROM background_migrations WHERE finished_at IS NOT NULL`)
+  return names.filter((name) => !finished.includes(name))
 })
 
 /** Runs the next migration in a transaction. Returns its name, or null when there is none left. */
@@ -64,7 +59,7 @@ const runNext = Effect.fnUntraced(function* (migrations: Migrations, contracts: 
     CREATE TABLE IF NOT EXISTS effect_sql_migrations (
       migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL
     )`
-  const { version } = yield* versionRow(sql`
+  const version = yield* oneNumber(sql`
     SELECT coalesce(max(migration_id), 0)::int AS version FROM effect_sql_migrations`)
   const [next] = Object.entries(migrations)
     .filter(([name]) => numberOf(name) > version)
@@ -150,11 +145,11 @@ const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
   const connection = yield* sql.reserve
   const run = (text: string) => connection.executeUnprepared(text, [], undefined)
   const missing = Effect.map(
-    validRows(sql`SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid`),
-    (rows) => Object.entries(wanted).find(([name]) => !rows.some((row) => row.name === name))
+    textValues(sql`SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid`),
+    (valid) => Object.entries(wanted).find(([name]) => !valid.includes(name))
   )
   if ((yield* missing) === undefined) return null
-  const { free } = yield* freeRow(run(`SELECT pg_try_advisory_lock(hashtext(current_schema()), ${indexLock}) AS free`))
+  const free = yield* oneFlag(run(`SELECT pg_try_advisory_lock(hashtext(current_schema()), ${indexLock}) AS free`))
   if (!free) return false
   return yield* Effect.gen(function* () {
     const next = yield* missing

@@ -2,19 +2,17 @@
  * Migrates BullMQ's tables in Postgres. A role that does not own them never runs DDL; see DatabaseSchema.ts.
  */
 import { LATEST_SCHEMA_VERSION, runMigrations } from "bullmq"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { LastingClient } from "./connection/LastingClient.ts"
 import { behind, ownSchema, stateOf } from "./DatabaseSchema.ts"
-import { oneRowOf } from "./Rows.ts"
+import { oneFlag } from "./Rows.ts"
 
 /** BullMQ's tables live among the installation's own; beside `public`, which others may use too, they have a schema to themselves. */
 export const queueSchemaOf = (own: string): string => (own === "public" ? "rungate_queues" : own)
 
 /** The table with the versions of BullMQ's schema. */
 export const queueVersionsOf = (queueSchema: string): string => `${queueSchema}.migration`
-
-const privilegeRow = oneRowOf({ create: Schema.Boolean })
 
 /** Whether BullMQ should run its migrations. Fails with `DatabaseRefused` when they are needed and this role may not run them. */
 export const mayMigrateQueues = Effect.fnUntraced(function* (queueSchema: string) {
@@ -23,7 +21,7 @@ export const mayMigrateQueues = Effect.fnUntraced(function* (queueSchema: string
   const { version, role, owned } = yield* stateOf(versions, "version")
   if (owned) return true
   if (version >= LATEST_SCHEMA_VERSION) return false
-  const { create } = yield* privilegeRow(sql`
+  const create = yield* oneFlag(sql`
     SELECT CASE WHEN to_regnamespace(${queueSchema}) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
                 ELSE has_schema_privilege(${queueSchema}, 'CREATE') END AND to_regclass(${versions}) IS NULL AS create`)
   if (create) return true

@@ -3,7 +3,8 @@
  *
  * `rowsOf({ lane: Schema.Int })(sql`…`)` checks that rows have the columns and types that the code expects. A row that differs is a
  * programming error, so the check dies. Its message names the column and never its value, which may be personal data. Declare the fields
- * once per module: building a check costs more than running it.
+ * once per module: building a check costs more than running it. Where a statement has one column, `oneNumber` or `textValues` reads it without
+ * its name.
  *
  * `FROM ${tableOf("n", runs, { run_id: texts, hold: bigints })}` passes rows as a table: each column is one typed array parameter. The element
  * type is explicit, so an empty column or a column of nulls prepares the same statement as any other. Strings are made storable here: no text
@@ -80,6 +81,33 @@ export const oneRowOf = <const F extends Fields>(fields: F) => {
 }
 
 type Statement<E, R> = Effect.Effect<ReadonlyArray<object>, E, R>
+
+/** The first column of each row, for statements that select one. */
+export const valuesOf = <const S extends Schema.Constraint>(schema: S) => {
+  const isValues = Schema.is(Schema.Array(schema))
+  return <E, R>(statement: Statement<E, R>): Effect.Effect<ReadonlyArray<S["Type"]>, E, R> =>
+    Effect.flatMap(statement, (rows) => {
+      const [name = ""] = Object.keys(rows[0] ?? {})
+      const values = rows.map((row) => columnOf(row, name))
+      return isValues(values) ? Effect.succeed(values) : Effect.die(mismatch({ [name]: schema }, rows))
+    })
+}
+export const textValues = valuesOf(Schema.String)
+
+/** The first column of a statement that always returns one row, such as a count. Dies when there is none. */
+export const oneOf = <const S extends Schema.Constraint>(schema: S) => {
+  const values = valuesOf(schema)
+  return <E, R>(statement: Statement<E, R>): Effect.Effect<S["Type"], E, R> =>
+    Effect.flatMap(values(statement), ([value]) =>
+      value === undefined
+        ? Effect.die(new Error("A statement returned no row; one with a value was expected."))
+        : Effect.succeed(value)
+    )
+}
+export const oneText = oneOf(Schema.String)
+export const oneFlag = oneOf(Schema.Boolean)
+export const oneNumber = oneOf(Schema.Number)
+export const oneBigint = oneOf(Schema.BigInt)
 
 /** For a store whose callers can do nothing about a failing database: a failure dies. `first` is null without a row, and `one` dies. */
 export const storedAs = <const F extends Fields>(fields: F) => {

@@ -5,11 +5,11 @@
  * an eighth of the limit, because a call per request would cost as much as reading the wallet. So a caller can exceed such a limit by
  * an eighth per process. If Redis is down, each process limits on its own.
  */
-import { Clock, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import { RateLimiter, Redis as EffectRedis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { Redis, type RedisShape } from "./Redis.ts"
-import { oneRowOf } from "../postgres/Rows.ts"
+import { oneText } from "../postgres/Rows.ts"
 
 type Store = (typeof RateLimiter.RateLimiterStore)["Service"]
 type TokenBucket = Store["tokenBucket"]
@@ -135,12 +135,10 @@ export const sharedBuckets = (remote: TokenBucket): TokenBucket => {
     })
 }
 
-const identityRow = oneRowOf({ identity: Schema.String })
-
 /** Part of the key in Redis, so that two installations on one Redis have separate buckets. */
 const databaseIdentity = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { identity } = yield* identityRow(sql`
+  const identity = yield* oneText(sql`
     SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || oid || '-' || current_schema() AS identity
     FROM pg_database WHERE datname = current_database()`)
   return identity

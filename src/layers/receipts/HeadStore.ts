@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, byteas, done, oneRowOf, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
+import { bigints, byteas, done, oneFlag, oneRowOf, rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 
 const HeadRow = Schema.Struct({ day: Schema.String, seq: Schema.BigInt, hash: Schema.String, head: Schema.String })
 export type HeadRow = typeof HeadRow.Type
@@ -17,7 +17,6 @@ export type UnsignedHead = typeof UnsignedRow.Type
 const unsignedRows = rowsOf(UnsignedRow.fields)
 
 const dayRow = oneRowOf({ day: Schema.NullOr(Schema.String) })
-const lockRow = oneRowOf({ locked: Schema.Boolean })
 
 /** Organizations in one transaction: signing them takes some 20 ms. */
 const batchMax = 200
@@ -80,8 +79,8 @@ export class HeadStore extends Context.Service<
         after: string,
         sign: (heads: ReadonlyArray<UnsignedHead>) => Effect.Effect<ReadonlyArray<string>, E>
       ) {
-        const { locked } = yield* Effect.orDie(
-          lockRow(sql`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext('wallet heads')) AS locked`)
+        const locked = yield* Effect.orDie(
+          oneFlag(sql`SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext('wallet heads')) AS locked`)
         )
         if (!locked) return { _tag: "Busy" } satisfies Batch
         const heads = yield* Effect.orDie(unsigned(day, after))

@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EncryptionKeys, isSealed, isSealedByFirst, open, seal } from "../platform/Encryption.ts"
 import { Settings } from "../platform/Settings.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { rowsOf, textValues } from "../postgres/Rows.ts"
 import { algorithm, type PublicKey, PublicKeyFields } from "../../schema/receipts/PublicKeys.ts"
 
 /** Keys in the published list. Rotations are made by hand, so no installation reaches it. */
@@ -21,10 +21,8 @@ export class SigningUnavailable extends Schema.TaggedError<SigningUnavailable>()
   message: Schema.String
 }) {}
 
-const currentRows = rowsOf({ key_id: Schema.String })
 const secretRows = rowsOf({ secret: Schema.NullOr(Schema.String) })
 const keptRows = rowsOf({ kept: Schema.Boolean })
-const publicRows = rowsOf({ public_key: Schema.String })
 
 const purposeOf = (key_id: string) => `receipt key ${key_id}`
 
@@ -93,8 +91,8 @@ export class SigningKeys extends Context.Service<
       let cached: { readonly key_id: string; readonly sign: Signer } | null = null
 
       const current = Effect.map(
-        currentRows(sql`SELECT key_id FROM receipt_keys WHERE retired_at IS NULL`),
-        (rows) => rows[0]?.key_id ?? null
+        textValues(sql`SELECT key_id FROM receipt_keys WHERE retired_at IS NULL`),
+        (rows) => rows[0] ?? null
       ).pipe(Effect.orDie)
 
       /** Null if another process was faster. */
@@ -135,10 +133,10 @@ export class SigningKeys extends Context.Service<
       })
 
       const published = Effect.map(
-        publicRows(sql`
+        textValues(sql`
           SELECT public_key::text AS public_key FROM receipt_keys ORDER BY created_at DESC, key_id LIMIT ${keysMax}`),
         (rows) =>
-          rows.flatMap(({ public_key }) => {
+          rows.flatMap((public_key) => {
             const key = decodePublic(public_key)
             return key._tag === "Some" ? [key.value] : []
           })

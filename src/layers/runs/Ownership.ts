@@ -11,7 +11,7 @@ import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.
 import { isOfProvider, type Resource, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
-import { rowsOf, storedAs, tableOf, texts } from "../postgres/Rows.ts"
+import { rowsOf, storedAs, tableOf, textValues, texts } from "../postgres/Rows.ts"
 
 /** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {
@@ -73,7 +73,6 @@ const pageRows = rowsOf({
   result: Schema.NullOr(Schema.String),
   total: Schema.Int
 })
-const ownerRows = rowsOf({ org_id: Schema.String })
 
 export class Ownership extends Context.Service<
   Ownership,
@@ -193,9 +192,9 @@ export class Ownership extends Context.Service<
         assign: Effect.fnUntraced(function* ({ org_id, kind, id, provider }) {
           yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
           VALUES (${kind}, ${id}, ${provider ?? ""}, ${org_id}) ON CONFLICT DO NOTHING`
-          const owners = yield* ownerRows(sql`SELECT org_id FROM owned_resources
+          const owners = yield* textValues(sql`SELECT org_id FROM owned_resources
           WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`)
-          const owner = owners[0]?.org_id ?? org_id
+          const owner = owners[0] ?? org_id
           return owner === org_id ? null : owner
         }, Effect.orDie),
         revoke: Effect.fnUntraced(function* ({ org_id, kind, id, provider }) {

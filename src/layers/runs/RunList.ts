@@ -11,7 +11,7 @@ import { makeId } from "../../schema/Ids.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
-import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { oneBigint, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type RareRuns, rareRuns, type RunValues } from "../usage/RareRuns.ts"
 
 export interface ListFilter extends RunValues {
@@ -55,7 +55,6 @@ const openStates: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["running", ["running", "queued"]]
 ])
 const idRows = rowsOf({ run_id: Schema.String })
-const countRow = oneRowOf({ count: Schema.BigInt })
 const rarestRow = oneRowOf({ name: Schema.String, value: Schema.String })
 
 type Read<Row> = (statement: Statement.Statement<object>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
@@ -140,11 +139,11 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
       AND (${status}::text IS NULL OR r.status = ${status}) AND r.run_id <> ALL (${uncounted})`
     // A run ends after it was created.
     const newest = rare.newest === null ? "" : idOf(Date.parse(rare.newest) + dayMillis + clockMillisMax)
-    const { count: newer } =
+    const newer =
       newest > ends.end
-        ? yield* countRow(sql`
+        ? yield* oneBigint(sql`
             SELECT count(*) AS count FROM runs r WHERE ${counted} AND r.run_id >= ${ends.end} AND r.run_id < ${newest}`)
-        : { count: 0n }
+        : 0n
     const left = rare.counted - newer
     const most = left < BigInt(limit) ? Number(left) : limit
     if (most <= 0) return pageOfIds(filter, sql`${open} ORDER BY run_id DESC`, ends)

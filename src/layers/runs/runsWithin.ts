@@ -3,14 +3,12 @@
  *
  * It counts from the first run on and stops at the limit: sizes of stored JSON cost as much as reading it.
  */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
-import { oneRowOf, texts } from "../postgres/Rows.ts"
+import { oneNumber, texts } from "../postgres/Rows.ts"
 
 /** A page of inputs and results. An answer of a provider may have four times as much: it is a page of its own. */
 export const pageBytesMax = 8 * 1024 * 1024
-
-const fitRow = oneRowOf({ fit: Schema.Int })
 
 /** The number of runs, from the first one on, whose inputs and results are within a page. At least 1, so that each page makes progress. */
 export const runsWithin = (
@@ -21,8 +19,7 @@ export const runsWithin = (
 ) =>
   run_ids.length < 2
     ? Effect.succeed(run_ids.length)
-    : Effect.map(
-        fitRow(sql`
+    : oneNumber(sql`
           WITH RECURSIVE page AS (
             SELECT 0 AS n, 0::bigint AS bytes
             UNION ALL
@@ -31,9 +28,7 @@ export const runsWithin = (
               WHERE r.org_id = ${org_id} AND r.run_id = (a.ids)[p.n + 1] LIMIT 1), 0)
             FROM page p, (SELECT ${texts(run_ids)} AS ids) a WHERE p.n < cardinality(a.ids) AND p.bytes <= ${bytesMax}::int
           )
-          SELECT max(n) AS fit FROM page WHERE n < 2 OR bytes <= ${bytesMax}::int`),
-        ({ fit }) => fit
-      )
+          SELECT max(n) AS fit FROM page WHERE n < 2 OR bytes <= ${bytesMax}::int`)
 
 /** Reads runs page by page, and at most `most` at once. */
 export const runsInPages = <Row, E>(

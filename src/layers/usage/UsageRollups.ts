@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
-import { bigints, dates, oneRowOf, rowsOf, tableOf, texts, uuids } from "../postgres/Rows.ts"
+import { bigints, dates, oneFlag, rowsOf, tableOf, texts, uuids } from "../postgres/Rows.ts"
 import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { type Counted, countedOf } from "./Counted.ts"
 import { factColumns, factGroups, factOf, factRows, factSums, waitingIds } from "./Facts.ts"
@@ -18,8 +18,6 @@ export const usageLock = 7_411_900
 /** Runs per step: half as many cost a sixth more for each run. A turn's runs are never split, so a step may have that many more. */
 const stepMax = 2_048
 
-const freeRow = oneRowOf({ free: Schema.Boolean })
-const finishedRow = oneRowOf({ finished: Schema.Boolean })
 const batchRows = rowsOf({ org_id: Schema.String, batch: Schema.BigInt, oldest: Schema.String })
 
 /** Writes rows of rollups, with their signs. The caller holds the lock. */
@@ -79,7 +77,7 @@ export class UsageRollups extends Context.Service<
       let after = ""
 
       const step = Effect.gen(function* () {
-        const { free } = yield* freeRow(sql`
+        const free = yield* oneFlag(sql`
           SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), ${usageLock}) AS free, set_config('synchronous_commit', 'off', true)`)
         if (!free) return 0
         const rows = yield* batchRows(sql`
@@ -116,7 +114,7 @@ export class UsageRollups extends Context.Service<
         const labelled = sql`
           SELECT r.run_id, ${sql.literal(factColumns)} FROM runs r
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.metadata IS NOT NULL AND r.finished_at IS NOT NULL`
-        const { finished: any } = yield* finishedRow(sql`SELECT EXISTS (${labelled}) AS finished`)
+        const any = yield* oneFlag(sql`SELECT EXISTS (${labelled}) AS finished`)
         if (!any) return
         yield* sql`SELECT pg_advisory_xact_lock(hashtext(current_schema()), ${usageLock})`
         const rows = yield* factRows(sql`

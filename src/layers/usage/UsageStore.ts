@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { oneBigint, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { namesMax } from "./Counted.ts"
@@ -47,7 +47,6 @@ export interface UsageQuestion {
   readonly limit: number
 }
 
-const waitingRow = oneRowOf({ waiting: Schema.BigInt })
 const nameRow = oneRowOf({ stored: Schema.Boolean, names: Schema.BigInt })
 
 /** The statements join tables of some thousand rows, for which the plans of single rows are slow. A bitmap scan takes two thirds of an index scan's time. */
@@ -79,7 +78,7 @@ export class UsageStore extends Context.Service<
 
       /** Fails if too many runs wait. */
       const timely = Effect.fnUntraced(function* (org_id: string) {
-        const { waiting } = yield* waitingRow(sql`
+        const waiting = yield* oneBigint(sql`
           SELECT coalesce(sum(runs), 0)::bigint AS waiting, ${sql.literal(planned)}
           FROM (
             SELECT runs FROM history_queue WHERE org_id = ${org_id} AND NOT counted

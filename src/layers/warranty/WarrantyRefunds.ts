@@ -11,7 +11,7 @@ import { MicroUsd } from "../../schema/money/Money.ts"
 import { isWithinShare } from "../../schema/wallet/Warranty.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { Settings } from "../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { oneNumber, oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export interface WarrantyRefund {
   readonly org_id: string
@@ -41,7 +41,6 @@ const fundRow = oneRowOf({
   own_refunded: Schema.BigInt,
   already: Schema.Boolean
 })
-const laneRow = oneRowOf({ lane: Schema.Number })
 const amountRows = rowsOf({ amount: Schema.BigInt })
 
 export class WarrantyRefunds extends Context.Service<
@@ -67,7 +66,7 @@ export class WarrantyRefunds extends Context.Service<
             INSERT INTO warranty_disputes AS d (run_id, org_id, reason, evidence, state, note, decided_at)
             VALUES (${run_id}, ${org_id}, 'bounced', ${send_run}, 'refunded', ${note}, now())
             ON CONFLICT (run_id) DO UPDATE SET state = 'refunded', note = excluded.note, decided_at = now()`
-          return yield* laneRow(sql`
+          return yield* oneNumber(sql`
             INSERT INTO mailbox (lane, command_id, org_id, tag, payload)
             SELECT lane, ${command_id}, org_id, 'Credit', ${payload}::json FROM wallets WHERE org_id = ${org_id} RETURNING lane`)
         })
@@ -88,7 +87,7 @@ export class WarrantyRefunds extends Context.Service<
             const own = { revenue: MicroUsd(own_revenue), refunded: MicroUsd(own_refunded) }
             const fund = { share_bps: warrantyShareBps, revenue: MicroUsd(revenue), refunded: MicroUsd(refunded), own }
             if (!isWithinShare(fund, refund.amount)) return { _tag: "Limited" } satisfies Decided
-            const { lane } = yield* store(refund)
+            const lane = yield* store(refund)
             yield* crashPoint("warranty.stored")
             return { _tag: "Refunded", lane } satisfies Decided
           })

@@ -19,7 +19,7 @@ import {
   type Sending,
   slowMillis
 } from "../../schema/webhooks/Shares.ts"
-import { oneRowOf, rowsOf, tableOf, texts } from "../postgres/Rows.ts"
+import { oneNumber, oneRowOf, rowsOf, tableOf, textValues, texts } from "../postgres/Rows.ts"
 import { countFree } from "../usage/freeStorage.ts"
 import { PauseMails } from "./PauseMails.ts"
 import { openedSecret } from "./Secrets.ts"
@@ -69,18 +69,13 @@ const followerRows = rowsOf({
   events: Schema.Array(Schema.String),
   position: Schema.BigInt
 })
-const countRow = oneRowOf({ count: Schema.Int })
 const backlogRow = oneRowOf({ due: Schema.Int, paused: Schema.Int })
-const pausedRows = rowsOf({ org_id: Schema.String })
-const deletedRow = oneRowOf({ deleted: Schema.Int })
 
 /** How long a process may take to send a webhook and record the answer. Longer than the time that a receiver has to answer. */
 const claimSeconds = 60
 const recordedAs = { Delivered: "delivered", Retry: "retried", Failed: "failed" } as const
 const timestampOf = (text: string): string => decodeTimestamp(text).timestamp
 const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ timestamp: Schema.String })))
-const orgRows = rowsOf({ org_id: Schema.String })
-const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 const answersMax = 10
 /** What a delivery stores, with its entries in indexes. */
 const deliveryBytes = 1_024
@@ -279,10 +274,10 @@ export class WebhookDeliveries extends Context.Service<
        * accepted a webhook meanwhile.
        */
       const pauseEndpoint = Effect.fnUntraced(function* (delivery: DueDelivery, reason: "gone" | "failing", at: Date) {
-        const paused = yield* pausedRows(sql`
+        const paused = yield* textValues(sql`
           UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, ${at}), paused = ${reason}
           WHERE ${answering(delivery)} AND paused IS NULL AND (${reason} = 'gone' OR failing_since IS NOT NULL) RETURNING org_id`)
-        for (const { org_id } of paused) yield* mails.queue(org_id, { endpoint_id: delivery.endpoint_id, reason })
+        for (const org_id of paused) yield* mails.queue(org_id, { endpoint_id: delivery.endpoint_id, reason })
       })
 
       const record: WebhookDeliveries["Service"]["record"] = (delivery, { at, ...answered }, outcome) =>
@@ -336,10 +331,12 @@ export class WebhookDeliveries extends Context.Service<
 
       return WebhookDeliveries.of({
         fanOut,
-        behind: orgRows(sql`
+        behind: Effect.orDie(
+          textValues(sql`
           SELECT DISTINCT org_id FROM webhook_endpoints endpoint JOIN event_heads head USING (org_id)
-          WHERE endpoint.paused IS NULL AND head.position > endpoint.position LIMIT 500`).pipe(orgsOf, Effect.orDie),
-        followers: orgRows(sql`SELECT DISTINCT org_id FROM webhook_endpoints`).pipe(orgsOf, Effect.orDie),
+          WHERE endpoint.paused IS NULL AND head.position > endpoint.position LIMIT 500`)
+        ),
+        followers: Effect.orDie(textValues(sql`SELECT DISTINCT org_id FROM webhook_endpoints`)),
         claim,
         record,
         list: (endpoint_id, { status, before, limit }) =>
@@ -358,7 +355,8 @@ export class WebhookDeliveries extends Context.Service<
             Effect.orDie
           ),
         replayAll: (endpoint_id, { from, to, failedOnly }) =>
-          countRow(sql`
+          Effect.orDie(
+            oneNumber(sql`
             WITH chosen AS (
               SELECT delivery_id FROM webhook_deliveries
               WHERE endpoint_id = ${endpoint_id} AND happened_at >= ${from} AND happened_at < ${to}
@@ -367,11 +365,10 @@ export class WebhookDeliveries extends Context.Service<
             ), changed AS (
               UPDATE webhook_deliveries SET ${again} WHERE delivery_id IN (SELECT delivery_id FROM chosen) RETURNING 1
             )
-            SELECT count(*)::int AS count FROM changed`).pipe(
-            Effect.map(({ count }) => count),
-            Effect.orDie
+            SELECT count(*)::int FROM changed`)
           ),
-        forget: deletedRow(sql`
+        forget: Effect.orDie(
+          oneNumber(sql`
           WITH deleted AS (
             DELETE FROM webhook_deliveries WHERE delivery_id = ANY(ARRAY(
               SELECT delivery_id FROM webhook_deliveries
@@ -380,9 +377,7 @@ export class WebhookDeliveries extends Context.Service<
               LIMIT ${forgetMax}::int
             )) RETURNING 1
           )
-          SELECT count(*)::int AS deleted FROM deleted`).pipe(
-          Effect.map(({ deleted }) => deleted),
-          Effect.orDie
+          SELECT count(*)::int FROM deleted`)
         ),
         // Deliveries of a paused endpoint wait until it is resumed, 30 days at most.
         backlog: backlogRow(sql`

@@ -8,9 +8,8 @@
 import { Effect, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Settings } from "../../platform/Settings.ts"
-import { oneRowOf, rowsOf } from "../Rows.ts"
+import { oneFlag, oneRowOf, rowsOf } from "../Rows.ts"
 
-const waitingRow = oneRowOf({ waiting: Schema.Boolean })
 const stepRow = oneRowOf({ step: Schema.NullOr(Schema.String) })
 const allowedRow = oneRowOf({ allowed: Schema.Boolean, role: Schema.String })
 const droppedRows = rowsOf({ done: Schema.NullOr(Schema.String), waits: Schema.NullOr(Schema.String) })
@@ -33,7 +32,7 @@ export const makeTendPartitions = Effect.gen(function* () {
 
   const makeMonths = Effect.gen(function* () {
     for (const table of ["runs", "ledger"]) {
-      const { waiting } = yield* waitingRow(sql`SELECT make_months(${table}) AS waiting`)
+      const waiting = yield* oneFlag(sql`SELECT make_months(${table}) AS waiting`)
       if (waiting)
         yield* Effect.logError(
           `${table}_future has rows: a clock is ahead, or months were not made in time; see docs/operate.md`
