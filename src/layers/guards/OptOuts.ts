@@ -20,14 +20,14 @@ import { diesIfMoved } from "../postgres/Elsewhere.ts"
 import { Contacts } from "../../schema/guards/ContactGuard.ts"
 import { OptOut } from "../../schema/nouns/OptOut.ts"
 import { newId } from "../platform/Ids.ts"
-import { hasRows, storedAs, tableOf, texts } from "../postgres/Rows.ts"
+import { lockWallet, ofOrganization, organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
+import { hasRows, oneText, storedAs, tableOf, texts } from "../postgres/Rows.ts"
 import type { Contacting } from "./ContactTurn.ts"
 import { readOptOuts, refusalOf, writeRefused } from "./OptOutTurn.ts"
 
 /** `digest` is hexadecimal. */
 const rows = storedAs(OptOut.fields)
 type Row = typeof OptOut.Type
-const secrets = storedAs({ secret: Schema.String })
 const plans = storedAs({ contacts: Schema.NullOr(Contacts) })
 const keyTable = (keys: ReadonlyArray<OptOutKey>) => tableOf("n", keys, { digest: texts, kind: texts })
 
@@ -52,9 +52,6 @@ export class OptOuts extends Context.Service<
       source: OptOutSource,
       run_id?: string
     ) => Effect.Effect<number>
-    /** Newest first. */
-    readonly list: (org_id: string | null, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<Row>>
-    readonly remove: (org_id: string | null, id: string) => Effect.Effect<boolean>
     /** The entries of this list with these keys. */
     readonly having: (org_id: string | null, keys: ReadonlyArray<OptOutKey>) => Effect.Effect<ReadonlyArray<Row>>
     /** Why a run that has waited may not call its provider any more. Its evidence is stored. */
@@ -63,7 +60,7 @@ export class OptOuts extends Context.Service<
     readonly recipient: (link: Unsubscribe) => Effect.Effect<string | null>
     /** What signs the links of an organization's messages. */
     readonly secret: (org_id: string) => Effect.Effect<string>
-  }
+  } & Pick<OrganizationRows<Row, string | null>, "list" | "remove">
 >()("rungate/layers/guards/OptOuts") {
   static readonly layer = Layer.effect(
     OptOuts,
@@ -73,7 +70,7 @@ export class OptOuts extends Context.Service<
       const columns = sql.literal(
         "id, kind, hint, encode(digest, 'hex') AS digest, source, reason, run_id, created_by, created_at"
       )
-      const of = (org_id: string | null) => (org_id === null ? sql`org_id IS NULL` : sql`org_id = ${org_id}`)
+      const { list, remove } = organizationRows<Row, string | null>(sql, { table: "opt_outs", columns }, rows.all)
 
       return OptOuts.of({
         max,
@@ -86,9 +83,7 @@ export class OptOuts extends Context.Service<
                    EXCEPT SELECT kind, digest FROM opt_outs WHERE org_id = ${org_id}) AS fresh) <= ${max}::bigint`),
         add: Effect.fnUntraced(
           function* (org_id, entries, source, run_id) {
-            yield* org_id === null
-              ? sql`SELECT 1 FROM opt_out_service FOR UPDATE`
-              : sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
+            yield* org_id === null ? sql`SELECT 1 FROM opt_out_service FOR UPDATE` : lockWallet(sql, org_id)
             const added = yield* sql`
               INSERT INTO opt_outs (id, org_id, kind, digest, hint, reason, source, run_id)
               SELECT id, ${org_id}, kind, decode(digest, 'hex'), hint, reason, ${source}, ${run_id ?? null}
@@ -99,14 +94,11 @@ export class OptOuts extends Context.Service<
           sql.withTransaction,
           Effect.orDie
         ),
-        list: (org_id, before, limit) =>
-          rows.all(sql`
-            SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (${before}::text IS NULL OR id < ${before})
-            ORDER BY id DESC LIMIT ${limit}`),
-        remove: (org_id, id) => hasRows(sql`DELETE FROM opt_outs WHERE ${of(org_id)} AND id = ${id} RETURNING 1`),
+        list,
+        remove,
         having: (org_id, keys) =>
           rows.all(sql`
-            SELECT ${columns} FROM opt_outs WHERE ${of(org_id)} AND (digest, kind) IN (
+            SELECT ${columns} FROM opt_outs WHERE ${ofOrganization(sql, org_id)} AND (digest, kind) IN (
               SELECT decode(n.digest, 'hex'), n.kind FROM ${keyTable(keys)})`),
         refuse: Effect.fnUntraced(function* (run) {
           const refusal = refusalOf(yield* readOptOuts(sql, [run]), run)
@@ -124,10 +116,9 @@ export class OptOuts extends Context.Service<
           return written === undefined ? null : optOutHint("email", written.slice(2))
         }),
         secret: (org_id) =>
-          Effect.map(
-            secrets.one(sql`
-              SELECT coalesce(o.secret, s.secret) AS secret FROM contact_secret s LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`),
-            ({ secret }) => secret
+          Effect.orDie(
+            oneText(sql`
+              SELECT coalesce(o.secret, s.secret) FROM contact_secret s LEFT JOIN contact_secrets o ON o.org_id = ${org_id}`)
           )
       })
     })

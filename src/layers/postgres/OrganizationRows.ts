@@ -6,20 +6,25 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { hasRows } from "./Rows.ts"
 
-export interface OrganizationRows<Row> {
-  readonly find: (org_id: string, id: string) => Effect.Effect<Row | null>
+/** `Owner` is the id of an organization. Null: the service itself. */
+export interface OrganizationRows<Row, Owner extends string | null = string> {
+  readonly find: (org_id: Owner, id: string) => Effect.Effect<Row | null>
   /** Newest first. `filter` has values that the rows must have, by the names of columns. */
   readonly list: (
-    org_id: string,
+    org_id: Owner,
     before: string | null,
     limit: number,
     filter?: Readonly<Record<string, string | undefined>>
   ) => Effect.Effect<ReadonlyArray<Row>>
-  readonly remove: (org_id: string, id: string) => Effect.Effect<boolean>
+  readonly remove: (org_id: Owner, id: string) => Effect.Effect<boolean>
 }
 
+/** Condition of the rows of an organization. */
+export const ofOrganization = (sql: SqlClient.SqlClient, org_id: string | null) =>
+  org_id === null ? sql`org_id IS NULL` : sql`org_id = ${org_id}`
+
 /** Locks the wallet as a turn does, until the transaction ends: so requests at once can't exceed a limit together, nor undo each other's change. */
-export const lockWallet = (sql: SqlClient.SqlClient, org_id: string) =>
+export const lockWallet = (sql: SqlClient.SqlClient, org_id: string | null) =>
   sql`SELECT 1 FROM wallets WHERE org_id = ${org_id} FOR UPDATE`
 
 interface Table {
@@ -31,15 +36,15 @@ interface Table {
   readonly changesWallet?: boolean
 }
 
-export const organizationRows = <Row>(
+export const organizationRows = <Row, Owner extends string | null = string>(
   sql: SqlClient.SqlClient,
   { table, columns, id = "id", changesWallet = false }: Table,
-  shown: (statement: Statement.Statement<object>, org_id: string) => Effect.Effect<ReadonlyArray<Row>>
-): OrganizationRows<Row> => {
+  shown: (statement: Statement.Statement<object>, org_id: Owner) => Effect.Effect<ReadonlyArray<Row>>
+): OrganizationRows<Row, Owner> => {
   const [rows, key] = [sql.literal(table), sql.literal(id)]
-  const selected = (org_id: string) => sql`SELECT ${columns} FROM ${rows} WHERE org_id = ${org_id}`
-  const removed = (org_id: string, id: string) =>
-    hasRows(sql`DELETE FROM ${rows} WHERE org_id = ${org_id} AND ${key} = ${id} RETURNING 1`)
+  const selected = (org_id: Owner) => sql`SELECT ${columns} FROM ${rows} WHERE ${ofOrganization(sql, org_id)}`
+  const removed = (org_id: Owner, id: string) =>
+    hasRows(sql`DELETE FROM ${rows} WHERE ${ofOrganization(sql, org_id)} AND ${key} = ${id} RETURNING 1`)
   return {
     find: (org_id, id) =>
       Effect.map(shown(sql`${selected(org_id)} AND ${key} = ${id}`, org_id), ([row]) => row ?? null),
