@@ -15,7 +15,7 @@ import { readBudgets } from "../ledger/BudgetTurn.ts"
 import { withNewValues } from "../ledger/LabelTurn.ts"
 import { newId } from "../platform/Ids.ts"
 import { lockWallet, organizationRows, type OrganizationRows } from "../postgres/OrganizationRows.ts"
-import { oneRowOf, rowsOf, storedAs } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf, textValues } from "../postgres/Rows.ts"
 import { dayOf, zonesOf } from "../postgres/SpendDay.ts"
 
 /** More than a reseller has customers with limits of their own. The limit keeps a script from filling the table. */
@@ -29,7 +29,6 @@ const Row = Schema.Struct({
   own_zones: Schema.NullOr(Zones)
 })
 const budgetRows = rowsOf(Row.fields)
-const budgetIds = storedAs({ budget_id: Schema.String })
 const zoneRow = oneRowOf({
   ...{ own: Schema.NullOr(Zones), of_wallet: Schema.NullOr(Zones) },
   ...{ day: Schema.String, micros: Schema.BigInt }
@@ -140,12 +139,11 @@ export class LabelBudgets extends Context.Service<
         list,
         remove,
         values: Effect.fnUntraced(function* (org_id, { label, id }, after, limit) {
-          const rows = yield* budgetIds.all(sql`
+          const wanted = yield* textValues(sql`
             SELECT b.budget_id FROM key_budgets b CROSS JOIN LATERAL label_budget_of(b.org_id, b.label, b.budget_id) l
             WHERE b.org_id = ${org_id} AND b.label IS NOT NULL AND (${label}::text IS NULL OR b.label = ${label})
               AND (${id}::text IS NULL OR b.budget_id = ${id}) AND (${after}::text IS NULL OR b.budget_id > ${after}) AND l.id IS NOT NULL
             ORDER BY b.budget_id LIMIT ${limit}`)
-          const wanted = rows.map(({ budget_id }) => budget_id)
           const budgets = yield* readBudgets(sql, wanted)
           return wanted.flatMap((one) => budgets.get(one)?.budget ?? [])
         }, Effect.orDie),

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
-import { rowsOf, storedAs } from "../postgres/Rows.ts"
+import { oneFlag, rowsOf, storedAs } from "../postgres/Rows.ts"
 import { spentToday, todayOf } from "../postgres/SpendDay.ts"
 import { dayEnd } from "../../schema/money/SpendDay.ts"
 import { zoneNames, Zones } from "../../schema/money/TimeZone.ts"
@@ -47,7 +47,6 @@ export const OpenRunRow = Schema.Struct({
 export type OpenRunRow = typeof OpenRunRow.Type
 const openRunRows = storedAs(OpenRunRow.fields)
 
-const existsRow = storedAs({ exists: Schema.Boolean })
 const zoneRows = storedAs({ time_zones: Schema.NullOr(Zones) })
 const costRows = storedAs({ provider_cost: Schema.NullOr(Schema.BigInt) })
 
@@ -116,9 +115,7 @@ export class Books extends Context.Service<
             WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`),
         violations: (org_id) => Effect.orDie(violations(sql, org_id)),
         hasZone: (name) =>
-          zoneNames.includes(name)
-            ? Effect.map(existsRow.one(sql`SELECT is_time_zone(${name}) AS exists`), ({ exists }) => exists)
-            : Effect.succeed(false),
+          zoneNames.includes(name) ? Effect.orDie(oneFlag(sql`SELECT is_time_zone(${name})`)) : Effect.succeed(false),
         zones: (org_id) =>
           Effect.map(
             zoneRows.all(sql`SELECT time_zones FROM wallets WHERE org_id = ${org_id}`),

@@ -56,7 +56,6 @@ const checkSecondsMax = 3_600
 
 const paymentIdRows = storedAs({ payment_id: Schema.String, org_id: Schema.String })
 const chargeMethodRow = oneRowOf({ customer: Schema.String, payment_method: Schema.String })
-const orgIdRows = storedAs({ org_id: Schema.String })
 const cursorRows = rowsOf({ read_to: Schema.Date })
 
 const isDue = "state = 'open' AND look_at <= now()"
@@ -185,11 +184,10 @@ export class PaymentStore extends Context.Service<
             WHERE payment_id = ${payment_id} RETURNING customer, payment_method`)
         }, Effect.orDie),
         autoTopupsDue: (limit) =>
-          Effect.map(
-            orgIdRows.all(sql`
+          Effect.orDie(
+            textValues(sql`
               SELECT org_id FROM auto_topups a WHERE ${sql.literal(isToRetry)}
-                AND NOT EXISTS (SELECT FROM wallets w WHERE w.org_id = a.org_id AND w.moving = 2) ORDER BY retry_at LIMIT ${limit}`),
-            (rows) => rows.map((row) => row.org_id)
+                AND NOT EXISTS (SELECT FROM wallets w WHERE w.org_id = a.org_id AND w.moving = 2) ORDER BY retry_at LIMIT ${limit}`)
           ),
         nowSeconds: Effect.orDie(oneNumber(sql`SELECT extract(epoch FROM now())::float8 AS now`)),
         beginReading: Effect.fnUntraced(function* (processor, everySeconds) {

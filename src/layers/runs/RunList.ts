@@ -11,7 +11,7 @@ import { makeId } from "../../schema/Ids.ts"
 import { runStatus } from "./runStatus.ts"
 import { servedBy } from "../usage/servedBy.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
-import { oneBigint, oneRowOf, rowsOf, texts } from "../postgres/Rows.ts"
+import { oneBigint, oneRowOf, textValues, texts } from "../postgres/Rows.ts"
 import { type RareRuns, rareRuns, type RunValues } from "../usage/RareRuns.ts"
 
 export interface ListFilter extends RunValues {
@@ -54,7 +54,6 @@ const openStates: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["queued", ["queued", "waiting"]],
   ["running", ["running", "queued"]]
 ])
-const idRows = rowsOf({ run_id: Schema.String })
 const rarestRow = oneRowOf({ name: Schema.String, value: Schema.String })
 
 type Read<Row> = (statement: Statement.Statement<object>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
@@ -183,7 +182,7 @@ export const runList = <Row>(sql: SqlClient.SqlClient, columns: Statement.Fragme
       SELECT * FROM runs WHERE org_id = ${org_id} AND run_id > ${ends.after} AND run_id < ${ends.end} ORDER BY run_id DESC`
     const rows = yield* read(pageOfAll(filter, sql`(${all} LIMIT ${scanned}) r`, ends))
     if (rows.length >= limit) return rows
-    const further = yield* idRows(sql`SELECT run_id FROM (${all} OFFSET ${scanned} LIMIT 1) r`)
+    const further = yield* textValues(sql`SELECT run_id FROM (${all} OFFSET ${scanned} LIMIT 1) r`)
     return further.length === 0 ? rows : yield* rarePage(filter, ends)
   })
 }
