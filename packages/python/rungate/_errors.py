@@ -70,12 +70,14 @@ def refusal(status: int, headers: Mapping[str, str], text: str) -> RungateError:
     body: dict[str, Any] = parsed if isinstance(parsed, dict) else {}
     error = body.get("error")
     error = error if isinstance(error, dict) else {}
-    details = error.get("details") or ()
+    # Another service at the address may have any form of an error.
+    details = error.get("details")
+    fields = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     return RungateError(
         error.get("code") or "unexpected_answer",
         error.get("message") or f"HTTP {status} without an error body of Rungate. Check the address.",
         status=status,
-        details=tuple(ErrorDetail(one.get("path", ""), one.get("message", "")) for one in details),
+        details=tuple(ErrorDetail(one.get("path", ""), one.get("message", "")) for one in fields),
         request_id=body.get("request_id") or headers.get("x-request-id"),
         run_id=body.get("run_id"),
         retry_after=retry_after_of(headers),

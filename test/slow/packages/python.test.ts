@@ -239,6 +239,11 @@ seen["rest"] = [event.type for event in rungate.events(run_id=row["run_id"], aft
       port: 0,
       fetch: (request) => {
         if (request.url.endsWith("/v1/wallet")) return Response.redirect(thief.url.href)
+        if (request.url.endsWith("/v1/service"))
+          return Response.json(
+            { error: { code: "not_ours", message: "No.", details: ["a", { path: "b" }] } },
+            { status: 404 }
+          )
         asked += 1
         const refused = { error: { code: "rate_limited", message: "Slow down." } }
         return asked === 1
@@ -252,10 +257,11 @@ seen["rest"] = [event.type for event in rungate.events(run_id=row["run_id"], aft
     const seen = await ran(
       `seen["made"] = rungate.keys.create({"name": "a", "environment": "test"})["id"]
 seen["elsewhere"] = error_of(rungate.wallet.get)["code"]
+seen["foreign"] = error_of(rungate.service.get)["code"]
 seen["nobody"] = error_of(connect(${JSON.stringify(nobody)}).wallet.get)["code"]`,
       { url: other.url.href }
     )
-    expect(seen).toEqual({ made: "key_1", elsewhere: "unexpected_answer", nobody: "unreachable" })
+    expect(seen).toEqual({ made: "key_1", elsewhere: "unexpected_answer", foreign: "not_ours", nobody: "unreachable" })
     expect([asked, keys]).toEqual([2, []])
   })
 
