@@ -17,7 +17,6 @@ const bounded: Readonly<Record<string, string>> = {
   "src/http/cli/setup/api.ts": "/^([\\w-]+):", // A flag of the person at the terminal.
   "src/http/cli/terminal/presenter.ts": "/\\s*\\n", // The command's own messages.
   "src/http/console/forms/providerText.ts": "/", // A description of 2,000 characters, in a browser.
-  "src/http/middleware/NotFound.ts": "/[^/]+$/", // The head of a request has 16 KB.
   "src/http/pages/Docs.ts": "/\\[", // Our own documents.
   "src/http/upkeep/providers/recording.ts": "/[\\w.+-]+@", // The operator records answers for tests.
   "src/layers/catalog/CatalogImports.ts": '/^\\s*"?(openapi', // The operator's import.

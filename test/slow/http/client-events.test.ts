@@ -1,6 +1,6 @@
 /** The events that the TypeScript client reads from a stream, without a service. */
 import { expect, test } from "bun:test"
-import { followEvents } from "../../packages/client/src/events.ts"
+import { followEvents } from "../../../packages/client/src/events.ts"
 
 const finished = (message: string) => ({
   ...{ type: "run.finished", timestamp: "2026-11-28T09:00:00.000Z" },
