@@ -19,9 +19,15 @@ const browser = (token: string) => ({
   "x-rungate-console": "1"
 })
 
-/** Statements that wait for a lock. */
-const waiting = () =>
-  app.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")
+/** Statements that wait for the transaction of this connection, also behind one another. */
+const waitingFor = (pid: number) => () =>
+  app.sql(
+    `WITH RECURSIVE blocked AS (
+       SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))
+       UNION SELECT a.pid FROM pg_stat_activity a JOIN blocked b ON b.pid = ANY(pg_blocking_pids(a.pid)))
+     SELECT pid FROM blocked`,
+    [pid]
+  )
 
 test.each([
   ["a new password", "POST", "/v1/auth/password", { body: { current_password: password, new_password: another } }],
@@ -35,6 +41,8 @@ test.each([
   await other.connect()
   try {
     // Whoever changes the member holds this lock, so the switch waits in its middle.
+    const [{ pid }] = (await other.query("SELECT pg_backend_pid() AS pid")).rows
+    const waiting = waitingFor(pid)
     await other.query("BEGIN")
     await other.query("SELECT 1 FROM members WHERE user_id = $1 FOR UPDATE", [user_id])
     const switching = app.call(null, "POST", "/v1/auth/browser/switch", {
@@ -78,6 +86,8 @@ test.each([
   const other = new Postgres({ connectionString: app.databaseUrl })
   await other.connect()
   try {
+    const [{ pid }] = (await other.query("SELECT pg_backend_pid() AS pid")).rows
+    const waiting = waitingFor(pid)
     await other.query("BEGIN")
     await other.query(first, [org_id])
     const asking = ask(token, org_id)
