@@ -11,6 +11,7 @@ import { makeSite } from "../../pages/PasskeySite.ts"
 import { group } from "../group.ts"
 import { allowAttempt } from "../../middleware/Attempts.ts"
 import { bearer } from "../../middleware/Bearer.ts"
+import { unknownSession } from "../../middleware/CallerChecks.ts"
 import { Limits } from "../../middleware/Limits.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { makeAccept } from "../../pages/AcceptInvitation.ts"
@@ -65,8 +66,10 @@ export const BrowserSessionsHandlers = group(
       switch: Effect.fnUntraced(function* ({ payload: { organization_id } }) {
         yield* ownPage
         const token = yield* members.switchTo(yield* bearer, organization_id)
-        const session = token === null ? Option.none() : yield* accounts.session(token)
-        if (token === null || Option.isNone(session)) return yield* Effect.fail(notMemberOf)
+        if (token === null) return yield* Effect.fail(notMemberOf)
+        const session = yield* accounts.session(token)
+        // All sessions of the person were ended in between.
+        if (Option.isNone(session)) return yield* Effect.fail(unknownSession)
         return yield* opened({ token, session: session.value })
       })
     })

@@ -53,7 +53,9 @@ test.each([
     const ending = second.call(token, method, path, more)
     await until("the change waits for it", waiting, ({ length }) => length > 1)
     await other.query("COMMIT")
-    expect([(await switching).status, (await ending).status]).toEqual([200, 200])
+    // The new session may have been ended before the switch is answered.
+    expect([200, 401]).toContain((await switching).status)
+    expect((await ending).status).toBe(200)
     const left = "SELECT 1 FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND token_hash <> sha256($2::bytea)"
     expect(await app.sql(left, [user_id, token])).toEqual([])
   } finally {
