@@ -1,16 +1,14 @@
 /** The lines of a provider's bill in a CSV, as the command and the console compare it. */
+import { unsignedPattern } from "../../schema/money/AmountText.ts"
 import { isDay } from "../../schema/money/SpendDay.ts"
 import type { Sheet } from "./JoinedCsv.ts"
 
-export interface BillColumns {
+interface BillColumns {
   readonly date: string
   readonly amount: string
   /** Of the ids of runs. Null: the bill has none. */
   readonly reference: string | null
 }
-
-/** Digits as the service takes them. */
-const amountForm = /^\d+(\.\d{1,6})?$/
 
 /** A comma separates thousands. "12,50" is another country's 12.50, and not 1250. */
 const plainAmount = (written: string): string => {
@@ -34,7 +32,7 @@ export const billLines = (
     const wrong = (name: string, wanted: string) =>
       `has "${cell(name)}" for ${wanted}, in row ${n + 1}, column "${header[at(name)]}".`
     const line = { date: cell(date).slice(0, 10), amount: plainAmount(cell(amount)) }
-    if (!amountForm.test(line.amount)) return wrong(amount, "an amount")
+    if (!unsignedPattern.test(line.amount)) return wrong(amount, "an amount")
     if (!inPeriod(line.date)) return wrong(date, `a day from ${from} to ${to}`)
     lines.push(reference === null ? line : { ...line, reference: row[at(reference)] ?? null })
   }

@@ -5,6 +5,7 @@
  * Only ledger amounts carry a sign.
  */
 import { Brand, Schema, SchemaGetter } from "effect"
+import { unsignedPattern } from "./AmountText.ts"
 
 export type MicroUsd = bigint & Brand.Brand<"MicroUsd">
 /** Names a `bigint` as microdollars. It costs nothing at run time. */
@@ -12,11 +13,6 @@ export const MicroUsd = Brand.nominal<MicroUsd>()
 
 export const zero = MicroUsd(0n)
 
-/**
- * The largest amount in a request is 9,999,999,999.999999 USD, a small part of what a Postgres bigint holds. Effect publishes only patterns
- * with the flag `u` in a JSON Schema.
- */
-const unsignedPattern = /^(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
 /** A sign, ten digits, the point and six digits. */
 const amountCharsMax = 18
 const signedPattern = /^-?(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
