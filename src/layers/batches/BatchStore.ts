@@ -143,8 +143,8 @@ export class BatchStore extends Context.Service<
       const columns =
         sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, blocked,
         invalid, cancelled, charged, created_at, finished_at, CASE WHEN finished_at IS NOT NULL THEN 0 ELSE (
-          SELECT count(*)::int FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id
-          WHERE o.org_id = batches.org_id AND o.state = 'waiting' AND r.budget_id = batches.budget_id) END AS waiting`)
+          SELECT count(*)::int FROM approvals a JOIN runs r ON r.org_id = a.org_id AND r.run_id = a.run_id
+          WHERE a.org_id = batches.org_id AND a.state = 'pending' AND r.budget_id = batches.budget_id) END AS waiting`)
 
       const existing = Effect.fnUntraced(function* (org_id: string, idempotency_key: string | null) {
         if (idempotency_key === null) return null
